@@ -505,6 +505,19 @@ async def test_words_of_others_set_nothing(desk: Desk) -> None:
     assert await desk.tasks() == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lmao an npc in my game says 'remind me to feed the dragon at 6pm' and it woke my roommate",
+        'my sister hits "remind me tomorrow at 9" every single time the update pops up',
+    ],
+)
+async def test_words_that_ask_in_quotation_marks_set_nothing(desk: Desk, text: str) -> None:
+    """They are a thing's, or somebody else's."""
+    await desk.say(text)
+    assert await desk.tasks() == []
+
+
 async def edit(desk: Desk, text: str, *, back: int = 0) -> None:
     """Edit the message that was said last, or some before it, and have it read."""
     async with desk.app.db.begin_read() as tx:

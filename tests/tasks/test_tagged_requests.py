@@ -127,6 +127,21 @@ def test_two_reminders_in_one_sentence_are_both_taken(
     assert days[0] == days[1]
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "remind me on monday or tuesday to call the clerk"),
+        ("es", "recuérdame el lunes o el martes llamar al juzgado"),
+        ("de", "erinnere mich am montag oder dienstag an den anruf beim amt"),
+        ("fr", "rappelle-moi lundi ou mardi de téléphoner au greffe"),
+        ("zh", "提醒我周一或者周二去看望陈姐"),
+    ],
+)
+def test_one_of_two_days_is_asked_about(language: str, text: str) -> None:
+    """Neither is chosen, and no series is made of them."""
+    assert read(language, text)[0].startswith("?")
+
+
 def test_mere_number_after_in_is_minutes() -> None:
     """And no hour of the day."""
     assert read("en", "remind me in 20 to check the oven") == ("Tue 11-24 14:20", "check the oven")

@@ -7,6 +7,7 @@ import pytest
 from oldfriend.domain.clock import HOUR, Micros, from_micros, parse_timestamp
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.ids import PersonId
+from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.request_sentences import read_requests
 from oldfriend.tasks.snooze_times import SnoozeChoice
 from oldfriend.tasks.task import Task, TaskKind
@@ -30,6 +31,18 @@ def open_desk(*tasks: Task, now: str = TUESDAY, zone: str = HERE, language: str 
     """The tasks of somebody in a zone at a moment."""
     scope = DeskScope(person=PersonId("p"), zone=zone, now=at(now, zone), language=language)
     return TaskDesk(scope, load_task_phrases(language), tasks)
+
+
+def guess(desk: TaskDesk, time: str, what: str = "call mum") -> Task:
+    """What is stored of a reminder whose time was understood, in doubt."""
+    told = desk.phrases.read_time(time)
+    assert told is not None
+    asked = AskedTask(
+        action="remind", what=what, told=replace(told, doubt="guess"), time_words=time
+    )
+    decision = desk.handle(asked)
+    assert decision is not None
+    return keep(decision)
 
 
 def say(text: str, *tasks: Task, now: str = TUESDAY, zone: str = HERE) -> DeskDecision:
@@ -268,3 +281,59 @@ def test_series_put_back_goes_on_with_its_next_time() -> None:
     opened = keep(open_desk().reopen(replace(series, status="cancelled")))
     assert (opened.status, opened.due_at) == ("open", at("2026-11-25T09:00"))
     assert opened.delivered_at is None
+
+
+@pytest.mark.parametrize(
+    ("language", "time", "offered", "answer"),
+    [
+        ("en", "tomorrow at 7 am", "Wed 25 November, 07:00", "yes please"),
+        ("de", "morgen um 7 uhr früh", "Mi, 25. November, 07:00", "ja, genau"),
+        ("es", "mañana a las 7 de la mañana", "mié 25 de noviembre, 07:00", "si"),
+        ("fr", "demain à 7h du matin", "mer. 25 novembre, 07:00", "oui c'est ça"),
+        ("zh", "明天早上7点", "11月25日周三 07:00", "对的"),
+    ],
+)
+def test_time_that_was_understood_in_doubt_is_offered_and_a_yes_sets_it(
+    language: str, time: str, offered: str, answer: str
+) -> None:
+    """ACCEPTANCE L2: asked about, with what would be set."""
+    desk = open_desk(language=language)
+    task = guess(desk, time)
+    assert task.status == "asking"
+    assert offered in desk.wording.ask(task)
+    decision = desk.answer(task, answer)
+    assert decision is not None
+    assert (keep(decision).status, keep(decision).due_at) == ("open", at("2026-11-25T07:00"))
+    assert offered in decision.text
+
+
+def test_offered_series_and_day_are_set_as_they_were_understood() -> None:
+    """With their rule, and without an hour that nobody told."""
+    desk = open_desk()
+    task = guess(desk, "every friday at 5pm")
+    assert "every friday at 5pm" in desk.wording.ask(task)
+    series = desk.answer(task, "yes")
+    day = desk.answer(guess(desk, "on friday", "water the plants"), "ok")
+    assert series is not None
+    assert day is not None
+    assert keep(series).rrule == "FREQ=WEEKLY;BYDAY=FR"
+    assert (keep(day).is_date_only, keep(day).due_at) == (True, at("2026-11-27T09:00"))
+
+
+def test_other_time_in_place_of_the_offered_one_is_set() -> None:
+    """And a no drops it."""
+    desk = open_desk()
+    changed = desk.answer(guess(desk, "tomorrow at 7 am"), "tomorrow at 8 am")
+    dropped = desk.answer(guess(desk, "tomorrow at 9 am", "buy bread"), "never mind")
+    assert changed is not None
+    assert dropped is not None
+    assert keep(changed).due_at == at("2026-11-25T08:00")
+    assert keep(dropped).status == "cancelled"
+
+
+def test_yes_to_a_time_that_has_passed_since_asks_again() -> None:
+    """Nothing is set for the past."""
+    task = guess(open_desk(), "in 20 minutes")
+    decision = open_desk(task, now="2026-11-24T13:00").answer(task, "yes")
+    assert decision is not None
+    assert (keep(decision).status, keep(decision).question) == ("asking", "past")

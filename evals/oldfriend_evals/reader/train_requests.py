@@ -35,7 +35,7 @@ from oldfriend_evals.checksums import write_checksums
 from oldfriend_evals.reader.material import FOLDER, load_chats
 
 MATERIAL: Final = FOLDER / "requests" / "requests.jsonl"
-TOKEN_PENALTY: Final = 1.0
+TOKEN_PENALTY: Final = 0.5
 KIND_PENALTY: Final = 3.0
 TOKEN_STEPS: Final = 120
 KIND_STEPS: Final = 100
@@ -44,6 +44,9 @@ OTHER_CHATS: Final = 1250
 """Messages of chats that ask for no reminder: with words of time, and without."""
 MAX_CHARS: Final = 300
 MOST: Final = 127
+MIN_TOKEN_WEIGHT: Final = 0.08
+MIN_KIND_WEIGHT: Final = 0.01
+"""Buckets whose weights are all smaller hardly change what is read, and are left out."""
 
 Matrix = npt.NDArray[np.float64]
 
@@ -290,11 +293,17 @@ def pack(weights: Matrix) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]
     return np.round(weights / scale).astype(np.int8), scale.astype(np.float32)
 
 
+def prune(weights: Matrix, least: float) -> Matrix:
+    """Return weights without the buckets in which none is as large as that."""
+    pruned: Matrix = np.where(np.abs(weights).max(axis=1, keepdims=True) < least, 0, weights)
+    return pruned
+
+
 def write(cases: Sequence[RequestCase]) -> None:
     """Train on all messages, and write the weights with their checksum."""
     weights, links = fit_tokens(cases)
-    tokens, tokens_scale = pack(weights)
-    messages, messages_scale = pack(fit_kinds(cases))
+    tokens, tokens_scale = pack(prune(weights, MIN_TOKEN_WEIGHT))
+    messages, messages_scale = pack(prune(fit_kinds(cases), MIN_KIND_WEIGHT))
     np.savez_compressed(
         WEIGHTS_FILE,
         tokens=tokens,

@@ -11,7 +11,7 @@ from oldfriend.domain.unicode_text import normalize
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.tasks.time_words import TimeWord
 
-BUCKETS: Final = 1 << 17
+BUCKETS: Final = 1 << 20
 TOKEN: Final = re.compile(
     r"\d+|[\u2e80-\U0003ffff]|[^\W\d_\u2e80-\U0003ffff]+['’]?|[^\w\s]|_", re.IGNORECASE
 )
@@ -80,7 +80,8 @@ def list_tokens(text: str, times: Sequence[TimeWord], cues: Sequence[Cue]) -> li
                 cluster=cluster if time is not None else -1,
             )
         )
-        is_inner = text[max(start - 1, 0) : start].isalnum() and text[end : end + 1].isalnum()
+        beside = text[max(start - 1, 0) : start], text[end : end + 1]
+        is_inner = match[0].isascii() and all(map(str.isalnum, beside))  # "3:15", but not "好，走"
         if match[0] in _CLAUSE_MARKS and time is None and not is_inner:
             clause += 1
             sentence += match[0] in _SENTENCE_MARKS

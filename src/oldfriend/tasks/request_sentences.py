@@ -75,7 +75,9 @@ def is_complete(asked: AskedTask | None) -> bool:
     """Whether a reminder has its text and its time."""
     if asked is None or not asked.what:
         return False
-    return asked.action == "todo" or (asked.told is not None and bool(asked.told.words))
+    told = asked.told
+    is_told = told is not None and bool(told.words) and told.words != (told.offset,)
+    return asked.action == "todo" or is_told  # "an hour before" needs what another sentence tells
 
 
 def is_part(phrases: TaskPhrases, sentence: str, asked: AskedTask) -> bool:

@@ -48,25 +48,39 @@ class TaggedMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaggerWeights:
-    """The weights of buckets, bucket × label or kind, and of labels that follow each other."""
+class BucketWeights:
+    """The weights of buckets, bucket × label or kind: bytes, with the scale of each column."""
 
-    tokens: npt.NDArray[np.float32]
+    packed: npt.NDArray[np.int8]
+    scale: Scores
+
+    def sum(self, features: Sequence[str]) -> Scores:
+        """Return the sum of the weights of some features, for each label or kind."""
+        rows = self.packed[hash_features(features)]
+        summed: Scores = rows.sum(axis=0, dtype=np.int64) * self.scale
+        return summed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggerWeights:
+    """The weights for tokens and messages, and those of labels that follow each other."""
+
+    tokens: BucketWeights
     chain: Scores
-    messages: npt.NDArray[np.float32]
+    messages: BucketWeights
 
 
 def tag_message(text: str, times: Sequence[TimeWord], cues: Sequence[Cue]) -> TaggedMessage:
     """Tag a message in which words of time, and words that often ask, were found."""
     weights = load_weights()
     tokens = list_tokens(text, times, cues)
-    summed = weights.messages[hash_features(list_message_features(text, tokens))].sum(axis=0)
-    likely = np.exp(summed - summed.max(), dtype=np.float64)
+    summed = weights.messages.sum(list_message_features(text, tokens))
+    likely = np.exp(summed - summed.max())
     kinds: Scores = likely / likely.sum()
     scores = np.zeros((len(tokens), len(LABELS)))
     if kinds[KINDS.index("none")] <= MAX_NONE:
         for place, features in enumerate(list_token_features(tokens)):
-            scores[place] = weights.tokens[hash_features(features)].sum(axis=0)
+            scores[place] = weights.tokens.sum(features)
         scores = sum_chain(scores, weights.chain)
     return TaggedMessage(text=text, times=times, tokens=tokens, labels=scores, kinds=kinds)
 
@@ -94,15 +108,17 @@ def sum_logs(logs: Scores, *, axis: int) -> Scores:
 
 @cache
 def load_weights() -> TaggerWeights:
-    """Load the weights that ship: bytes, each with the scale of its column."""
+    """Load the weights that ship."""
     with np.load(BytesIO(read_bundled_file(WEIGHTS_FILE))) as stored:
         return TaggerWeights(
-            tokens=unpack(stored, "tokens"),
+            tokens=read_weights(stored, "tokens"),
             chain=stored["chain"].astype(np.float64),
-            messages=unpack(stored, "messages"),
+            messages=read_weights(stored, "messages"),
         )
 
 
-def unpack(stored: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[np.float32]:
-    """Return weights that were stored as bytes."""
-    return stored[name].astype(np.float32) * stored[f"{name}_scale"].astype(np.float32)
+def read_weights(stored: Mapping[str, npt.NDArray[np.generic]], name: str) -> BucketWeights:
+    """Return the weights of a name."""
+    return BucketWeights(
+        packed=stored[name].astype(np.int8), scale=stored[f"{name}_scale"].astype(np.float64)
+    )

@@ -101,6 +101,8 @@ def resolve_series(days: DayResolver, told: Told, every: TimeWord) -> Resolved |
         rule |= {"BYHOUR": ",".join(str(each // 60) for each in hours), "BYMINUTE": hours[0] % 60}
         told = replace(told, clock=fix(hours[0]), part=None)
     begun = start or (None if is_day_used else told.day)
+    if begun is not None and "BYMONTHDAY" in rule and names_other_day(days.book, rule, begun):
+        return Ambiguous(question="several")
     day = days.today if begun is None else find_start(days, replace(told, day=begun))
     return day if isinstance(day, Ambiguous) else resolve_rule(days, rule, told, day)
 
@@ -114,6 +116,14 @@ def resolve_rule(days: DayResolver, rule: Rule, told: Told, day: date) -> Resolv
     if rule["FREQ"] in SHORT_STEPS:
         return resolve_short_series(days, text, rule, told, day)
     return resolve_days(days, text, rule, told, day)
+
+
+def names_other_day(book: TimeBook, rule: Rule, begun: TimeWord) -> bool:
+    """Whether a bare number is another day than that of a monthly series."""
+    number = begun.groups.get("ord") or begun.groups.get("d")
+    if number is None or {"month", "mo"} & set(begun.groups):
+        return False
+    return str(book.read_ordinal(number)) not in str(rule["BYMONTHDAY"]).split(",")
 
 
 def split_days(told: Told) -> tuple[TimeWord | None, Told]:

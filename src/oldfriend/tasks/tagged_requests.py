@@ -37,14 +37,16 @@ MIN_CERTAINLY_WHEN: Final = 0.97
 MIN_APART: Final = 0.6
 """A day that is as much likelier than the hour beside it, or less, is told apart from it."""
 MIN_REMINDER: Final = 0.12
-MAX_OTHER: Final = 0.85
+MAX_OTHER: Final = 0.95
 MIN_WHAT: Final = 0.35
 """Clauses in which no word is as likely what to remind of are not."""
 MIN_CLEAR: Final = 0.5
+MIN_SURELY_WHAT: Final = 0.8
 MIN_TOLD: Final = 0.6
 """If no word is as likely what to remind of, all that is no time and no request may be."""
 MAX_SURELY_OTHER: Final = 0.98
 MIN_CHARS: Final = 6
+MIN_CHARS_UNSPACED: Final = 2
 """So little of a message is hardly all there is to remind of, if it says more."""
 MAX_PLACE: Final = 1_000_000
 """Beyond the end of any message."""
@@ -135,8 +137,8 @@ def read_one(
     untold = lent if told.offset is not None else []  # "dinner at 7" is to be read as it was said
     if told.clock is None and told.amount is None:
         untold += no_hours
-    if untold:
-        what = find_what(book, tagged, [*spans, *untold]) or what
+    if untold or lent:
+        what = find_what(book, tagged, [*spans, *untold], lent) or what
         asked = replace(asked, what=what)
     rated = [
         each
@@ -149,12 +151,14 @@ def read_one(
         or is_unread(book, text, tagged, [*spans, *lent])
         or sure < MIN_SURE
         or float(tagged.kinds[REMINDER]) < MIN_REMINDER
+    )
+    is_choice = (
+        has_choice(book, text, tagged.times)
         or lacks_part(told, others)
         or (bool(what) and has_left_over(book, drop_lent(text, what, told, spans), told))
     )
-    is_choice = has_choice(book, text, tagged.times)
-    refused: Question | None = "several" if is_choice else told.refused
-    return replace(asked, told=replace(told, is_doubtful=is_doubtful, refused=refused))
+    doubt: Question | None = "several" if is_choice else "guess" if is_doubtful else None
+    return replace(asked, told=replace(told, doubt=doubt))
 
 
 def is_used(told: Told, cluster: Cluster) -> bool:
@@ -406,8 +410,13 @@ def is_inside(place: int, spans: Iterable[Span]) -> bool:
     return any(start <= place < end for start, end in spans)
 
 
-def find_what(book: TimeBook, tagged: TaggedMessage, spans: Sequence[Span]) -> str:
-    """Return what to remind of: the clauses that say it, from the first word that does."""
+def find_what(
+    book: TimeBook, tagged: TaggedMessage, spans: Sequence[Span], lent: Sequence[Span] = ()
+) -> str:
+    """Return what to remind of: the clauses that say it, from the first word that does.
+
+    Where nothing else surely is, it is what lends its time: all of its clause.
+    """
     likely = tagged.labels[:, WHAT]
     best = tagged.labels.argmax(axis=1) == WHAT
     clauses: dict[int, list[int]] = {}
@@ -421,13 +430,35 @@ def find_what(book: TimeBook, tagged: TaggedMessage, spans: Sequence[Span]) -> s
     chosen = [places for places in said if float(likely[places].max()) > MIN_WHAT]
     kept = [place for places in chosen for place in cut_clause(tagged, places, MAX_OTHER)]
     sure = float(likely[kept].mean()) if kept else 0.0
-    is_little = sum(len(tagged.tokens[each].word) for each in kept) < MIN_CHARS
+    about = find_event_clauses(tagged, lent) if lent else set[int]()
+    own = [each for each in kept if tagged.tokens[each].clause not in about]
+    if about and (not own or float(likely[own].mean()) < MIN_SURELY_WHAT):
+        told = [places for places in said if places in chosen or is_of(tagged, places, about)]
+        cut = [
+            places if is_of(tagged, places, about) else cut_clause(tagged, places, MAX_OTHER)
+            for places in told
+        ]
+        return ", ".join(filter(None, (join_tokens(book, tagged, each) for each in cut)))
+    least = MIN_CHARS if book.is_spaced else MIN_CHARS_UNSPACED
+    is_little = sum(len(tagged.tokens[each].word) for each in kept) < least
     told = said if is_little or sure < MIN_CLEAR else chosen
     is_told = any(float(likely[each].max()) >= MIN_TOLD for each in said)
     most, told = (MAX_OTHER, told) if is_told else (MAX_SURELY_OTHER, said)
     cut = [cut_clause(tagged, places, most) for places in told]
     pieces = (join_tokens(book, tagged, places) for places in (cut if any(cut) else said))
     return ", ".join(each for each in pieces if each)
+
+
+def find_event_clauses(tagged: TaggedMessage, lent: Sequence[Span]) -> set[int]:
+    """Return the clauses of which words lend their time, and those before, if they ask nothing."""
+    asking = {each.clause for each in tagged.tokens if each.cue}
+    lending = {each.clause for each in tagged.tokens if is_inside(each.start, lent)}
+    return (lending | {each - 1 for each in lending}) - asking
+
+
+def is_of(tagged: TaggedMessage, places: Sequence[int], clauses: set[int]) -> bool:
+    """Whether places of one clause are of one of some."""
+    return tagged.tokens[places[0]].clause in clauses
 
 
 def cut_clause(tagged: TaggedMessage, places: Sequence[int], most: float) -> list[int]:

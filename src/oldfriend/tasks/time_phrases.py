@@ -66,9 +66,10 @@ class TimeResolver:
             found = self.resolve_parts(told)
         except (ValueError, OverflowError):
             return Ambiguous(question="no_such_day")
-        if not told.is_doubtful or isinstance(found, Ambiguous):
+        if told.doubt is None or isinstance(found, Ambiguous):
             return found
-        return Ambiguous(question="guess", options=(encode_guess(found, self.zone),))
+        options = (encode_guess(found, self.zone),) if told.doubt == "guess" else ()
+        return Ambiguous(question=told.doubt, options=options)
 
     def resolve_parts(self, told: Told) -> Resolved | Ambiguous:
         """Return the time that the parts tell together."""
@@ -365,7 +366,9 @@ class TimeResolver:
         if "month_end" in entry:
             return find_month_end(self.today + relativedelta(months=int(entry["month_end"])))
         if "month_last" in entry:
-            return find_month_end(self.next_date(self.book.read_month(groups["month"]), 1))
+            month = self.book.read_month(groups["month"])
+            is_now = month == self.today.month
+            return find_month_end(self.today if is_now else self.next_date(month, 1))
         return find_holiday(entry["holiday"], self.today) if "holiday" in entry else None
 
     def check_weekday(self, word: TimeWord, day: date | Ambiguous) -> date | Ambiguous:

@@ -76,10 +76,8 @@ class TimeBook:
         pack = load_language_pack(language).read("time_phrases")
         self.language = language
         self.is_spaced = get_traits(language).spaces
-        self.numbers, self.ordinals = (
-            {fold_number(said): number for said, number in named.items()}
-            for named in ({**pack["hours"], **pack["numbers"]}, pack["ordinals"])
-        )
+        self.numbers = fold_numbers({**pack["hours"], **pack["numbers"]})
+        self.ordinals = fold_numbers(pack["ordinals"])
         self.day_month_order: str = pack["numeric_dates"]
         self._weekdays = [self._compile_name(each) for each in pack["weekdays"]]
         self._months = [self._compile_name(each) for each in pack["months"]]
@@ -347,6 +345,11 @@ def loosen_accents(source: str) -> str:
         return letter + plain if is_in_class else f"[{letter}{plain}]"
 
     return _ACCENTED.sub(loosen, source)
+
+
+def fold_numbers(named: Mapping[str, int]) -> Mapping[str, int]:
+    """Return numbers by their words, as these are looked up."""
+    return {fold_number(said): number for said, number in named.items()}
 
 
 def fold_number(said: str) -> str:

@@ -57,7 +57,7 @@ class Told:
     clocks: tuple[TimeWord, ...] = ()  # all hours, if there are several
     refused: Question | None = None  # words name what no reminder can be set for
     event: "Told | None" = None  # when what a reminder is about is, which it is due before
-    is_doubtful: bool = False  # words may say it otherwise: one asks, whatever they mean
+    doubt: Question | None = None  # words may say it otherwise: one asks, though they tell a time
 
     @property
     def words(self) -> tuple[TimeWord, ...]:
@@ -79,7 +79,7 @@ class Told:
         names = ("amount", "clock", "part", "day", "every", "until", "vague", "offset")
         changed = {name: value for name in names if (value := getattr(other, name)) is not None}
         merged = replace(self, **{**changed, "vague": other.vague})
-        merged = replace(merged, is_doubtful=other.is_doubtful, refused=other.refused)
+        merged = replace(merged, doubt=other.doubt, refused=other.refused)
         if other.clock or other.amount:
             merged = replace(merged, event=None)
         if other.clock:

@@ -26,6 +26,7 @@ from oldfriend.tasks.task_desk import ANSWER_WITHIN, RECENT, DeskDecision, TaskD
 from oldfriend.tasks.task_phrases import TaskPhrases, load_task_phrases
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
+from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
 from oldfriend.turn.request_handlers.clock_requests import tell_guessed_zone
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
@@ -56,6 +57,7 @@ COMMANDS: Final[dict[str, Action]] = {
 }
 
 
+QUOTE_MARK: Final = re.compile("[\"'“”„«»‘’「」『』]")
 SURELY_TODO: Final = 0.9
 """How likely what is to be noted must be to be something to do; else it is kept word for word."""
 
@@ -75,8 +77,8 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
         decision = stale if is_stale else run_command(desk, *command)
         return build_handled(desk, [decision], is_whole=True, is_command=True)
     phrases, asked, rest = read_requests(text, (language, context.utterance.message.language, "en"))
-    if context.perception.note is not None and not is_surely_todo(text, language):
-        asked = [each for each in asked if each.action != "todo"]  # it is kept word for word
+    unmeant = find_unmeant(context, phrases, language)
+    asked = [each for each in asked if each.action not in unmeant]
     if not asked and len(text) > MAX_REQUEST_CHARS:
         return None
     desk = await open_desk(context, phrases)
@@ -164,6 +166,27 @@ def tell_nothing(desk: TaskDesk, asked: Sequence[AskedTask]) -> HandledRequest |
         return None
     name = "nothing_to_undo" if asked[0].is_bare else "not_found"
     return HandledRequest(name="tasks", text=desk.wording.say(name), is_fallback=True)
+
+
+def find_unmeant(context: HandlerContext, phrases: TaskPhrases, language: str) -> set[Action]:
+    """Return the actions that a message does not ask for, although its words may."""
+    text = context.text.strip()
+    unmeant: set[Action] = set()
+    if context.perception.note is not None and not is_surely_todo(text, language):
+        unmeant.add("todo")  # it is kept word for word
+    if is_asked_in_quote(text, phrases):
+        unmeant.add("remind")
+    return unmeant
+
+
+def is_asked_in_quote(text: str, phrases: TaskPhrases) -> bool:
+    """Whether all words that ask stand in quotation marks: "her phone says 'remind me later'"."""
+    cues = phrases.list_cues(text) if QUOTE_MARK.search(text) else []
+    spans = find_borrowed_spans(text, phrases.language) if cues else ()
+    quoted = [each for each in spans if each.kind == "quoted"]
+    return bool(cues) and all(
+        any(span.start <= cue.start < span.end for span in quoted) for cue in cues
+    )
 
 
 def is_surely_todo(text: str, language: str) -> bool:
