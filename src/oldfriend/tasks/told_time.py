@@ -166,14 +166,3 @@ def tell_option(option: str) -> Told:
     year, month, day = option.split("-")
     groups = {"y": year, "mo": month, "d": day}
     return Told(day=TimeWord(start=0, end=0, kind="day", entry={}, groups=groups))
-
-
-def choose_option(name: str, options: Sequence[str], known: str | None) -> Told | None:
-    """Return the time that an answer chooses of the two that were offered."""
-    if len(options) != 2 or known is None:
-        return None
-    if name == "half" and known in {"morning", "evening", "first", "second"}:
-        return tell_option(options[known in {"evening", "second"}])
-    if name == "week" and known in {"first", "second"}:
-        return tell_option(options[known == "second"])
-    return None
