@@ -460,7 +460,7 @@ class TaskDesk:
         name, *options = question.split(" ")
         if name == "guess" and known == "yes":
             return self.accept_guess(task, options[0], action)
-        told = choose_option(name, options, known) or self.read_answer(text)
+        told = choose_option(name, options, known) or self.phrases.read_answer(text)
         if told is None:
             return None
         old = self.read_told(name, words)
@@ -515,10 +515,3 @@ class TaskDesk:
         if told is None or name in {"past", "no_such_day", "several", "guess"}:
             return None
         return replace(told, vague=None) if name == "when" else told
-
-    def read_answer(self, text: str) -> Told | None:
-        """Return the time of an answer that says nothing else."""
-        told = self.phrases.read_time(text)
-        if told is None or not told.words:
-            return self.phrases.bare_time(text) if text.strip().isdecimal() else None
-        return told if self.phrases.is_only_time(text) else None

@@ -178,6 +178,13 @@ class TaskPhrases:
         """Return the time that words tell; None if they tell two."""
         return collect(self.book.find(text))
 
+    def read_answer(self, text: str) -> Told | None:
+        """Return the time of an answer that says nothing else."""
+        told = self.read_time(text)
+        if told is None or not told.words:
+            return self.bare_time(text) if text.strip().isdecimal() else None
+        return told if self.is_only_time(text) else None
+
     def is_only_time(self, text: str) -> bool:
         """Whether a text says nothing but a time."""
         words = self.book.find(text)
