@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
-from oldfriend.app.audit_events import (
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import PersonId
+from oldfriend.memory.deletion.audit_log import AuditEntry, list_audit_entries
+from oldfriend.usage.audit_events import (
     AuditEvent,
     EventKind,
     list_failure_events,
@@ -19,10 +23,6 @@ from oldfriend.app.audit_events import (
     list_stranger_events,
     list_unasked_events,
 )
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import PersonId
-from oldfriend.memory.deletion.audit_log import AuditEntry, list_audit_entries
 from oldfriend.usage.model_calls import LoggedCall, list_logged_calls
 from oldfriend.usage.tool_log import LoggedToolUse, list_tool_uses
 

@@ -9,7 +9,6 @@ from typing import Final, Literal
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
-from oldfriend.memory.people import get_person_by_id
 
 EventKind = Literal["unasked", "reminder", "import", "merge", "failure", "stranger"]
 REMINDER_IDS: Final = "unprompted/task/%"
@@ -127,11 +126,11 @@ async def list_stranger_events(
     tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
 ) -> list[AuditEvent]:
     """Count who was not let in within the last day, by channel: for the owner alone."""
-    if not (await get_person_by_id(tx, person)).is_owner:
-        return []
     rows = await tx.rows(
         """SELECT max(told_at) AS last_at, channel, count(*), sum(messages) FROM stranger
+           WHERE EXISTS (SELECT 1 FROM person WHERE id = :person AND is_owner = 1)
            GROUP BY channel ORDER BY last_at DESC, channel LIMIT :limit""",
+        person=person,
         limit=limit,
     )
     return [
