@@ -116,9 +116,11 @@ function otherDay(earlier, now) {
  * @param {any[]} items @param {typeof before} other @param {AbortSignal} signal @returns {Promise<Map<string, any>>} */
 async function turnsOf(items, other, signal) {
   const found = new Map();
-  const unread = other && !other.isWhole && by.value === "learned" ? items.filter(({ id }) => !other.was.has(id)).map(({ id }) => id) : [];
+  if (!other || other.isWhole || by.value !== "learned") return found;
+  const { was, day: since } = other;
+  const unread = items.filter(({ id }) => !was.has(id)).map(({ id }) => id);
   for (let from = 0; from < unread.length; from += MOST_COMPARED) {
-    const page = await house.differenceOf(other.day ?? days.value?.today ?? "", day.value, unread.slice(from, from + MOST_COMPARED), signal).catch(() => null);
+    const page = await house.differenceOf(since ?? days.value?.today ?? "", day.value, unread.slice(from, from + MOST_COMPARED), signal).catch(() => null);
     for (const each of page?.items ?? []) found.set(each.belief.id, each); // without it they stand there unmarked
   }
   return found;
