@@ -421,9 +421,9 @@ def test_scroll_position_in_old_messages_is_kept_and_new_ones_are_not_lost(
 
 CHOOSE = """async () => {
   const { use } = await import(document.querySelector("script").src);
-  const { ask } = use("js/api.js");
+  const { request } = use("js/api.js");
   const values = { "budget.background_per_day": 0.5 };
-  await ask("/settings", { method: "PATCH", json: { values } });
+  await request("/settings", { method: "PATCH", json: { values } });
 }"""
 """As the Settings place does."""
 
