@@ -11,7 +11,7 @@ import * as store from "../store.js";
 import { formatShortDay, t } from "../i18n.js";
 import { peopleApi } from "./api.js";
 import { Avatar, formatRelation } from "./avatar.js";
-import { SameQuestion } from "./same.js";
+import { SameQuestion } from "./same_question.js";
 
 const MOST_SAID = 4;
 
