@@ -21,7 +21,7 @@ from oldfriend.tasks.when_spans import HOLE, Span, is_short, mask, read_when
 
 WHAT, WHEN, EVENT = (LABELS.index(each) for each in ("what", "when", "event"))
 NONE, TODO, ASK, REMINDER = (KINDS.index(each) for each in ("none", "todo", "ask", "reminder"))
-MAX_NONE_TIMELESS: Final = 0.08
+MAX_NONE_TIMELESS: Final = 0.12
 """A message in which no word surely tells when is no reminder from this probability on."""
 MAX_NONE_TIMED: Final = 0.15
 """One in which a word does is none from this one on, unless that is certain."""
@@ -79,9 +79,11 @@ def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
     none = float(tagged.kinds[NONE])
     is_cued = any(each.cue for each in tagged.tokens)
     is_todo = tagged.kinds[TODO] > tagged.kinds[ASK] + tagged.kinds[REMINDER]
-    if none > find_limit(tagged, is_cued=is_cued, is_todo=is_todo):
-        return []
     text = to_simplified(tagged.text)
+    names_no_time = bool(book.past.search(text) or book.no_clock.search(text))
+    limit = MAX_NONE if is_cued and names_no_time else find_limit(tagged, is_todo=is_todo)
+    if none > limit:
+        return []
     text = book.no_clock.sub(lambda found: HOLE * len(found[0]), text)  # 25:00 is not at 00
     clusters = list_clusters(book, text, tagged)
     if cuts := find_cuts(tagged, clusters):
@@ -90,13 +92,13 @@ def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
     return [] if asked is None else [asked]
 
 
-def find_limit(tagged: TaggedMessage, *, is_cued: bool, is_todo: bool) -> float:
+def find_limit(tagged: TaggedMessage, *, is_todo: bool) -> float:
     """Return how likely a message may ask for nothing and still be read as a request.
 
     The surer the tagger is that words tell when to remind, the more it may speak against talk.
     """
     when = float(tagged.labels[:, WHEN].max(initial=0.0))
-    if not is_cued:
+    if not any(each.cue for each in tagged.tokens):
         is_timed = when >= MIN_SURELY_WHEN
         return MAX_NONE_TODO if is_todo else MAX_NONE_UNCUED_TIMED if is_timed else MAX_NONE_UNCUED
     if is_todo or when >= MIN_CERTAINLY_WHEN:
@@ -154,6 +156,7 @@ def read_one(
     )
     is_choice = (
         has_choice(book, text, tagged.times)
+        or any(map(str.isdecimal, read.unread))
         or lacks_part(told, others)
         or (bool(what) and has_left_over(book, drop_lent(text, what, told, spans), told))
     )
