@@ -28,6 +28,8 @@ MAX_NONE_TIMED: Final = 0.15
 MAX_NONE_UNCUED: Final = 0.05
 """A message without words that often ask, and without a sure time, is none from this one on."""
 MAX_NONE_UNCUED_TIMED: Final = 0.2
+MAX_NONE_OVER: Final = 0.3
+"""One that asks, and names a day that is over or an hour that no clock has, is none from here."""
 MAX_NONE_TODO: Final = 0.1
 """No to-do from this one on: "my favourite book: Dune" is a fact."""
 MIN_SURE: Final = 0.55
@@ -38,6 +40,8 @@ MIN_APART: Final = 0.6
 """A day that is as much likelier than the hour beside it, or less, is told apart from it."""
 MIN_REMINDER: Final = 0.12
 MAX_OTHER: Final = 0.95
+MAX_OTHER_BESIDE: Final = 0.85
+"""Of a clause in which no word is likely what to remind of."""
 MIN_WHAT: Final = 0.35
 """Clauses in which no word is as likely what to remind of are not."""
 MIN_CLEAR: Final = 0.5
@@ -80,8 +84,8 @@ def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
     is_cued = any(each.cue for each in tagged.tokens)
     is_todo = tagged.kinds[TODO] > tagged.kinds[ASK] + tagged.kinds[REMINDER]
     text = to_simplified(tagged.text)
-    names_no_time = bool(book.past.search(text) or book.no_clock.search(text))
-    limit = MAX_NONE if is_cued and names_no_time else find_limit(tagged, is_todo=is_todo)
+    is_over = bool(book.past.search(text) or book.no_clock.search(text))
+    limit = MAX_NONE_OVER if is_cued and is_over else find_limit(tagged, is_todo=is_todo)
     if none > limit:
         return []
     text = book.no_clock.sub(lambda found: HOLE * len(found[0]), text)  # 25:00 is not at 00
@@ -446,8 +450,13 @@ def find_what(
     is_little = sum(len(tagged.tokens[each].word) for each in kept) < least
     told = said if is_little or sure < MIN_CLEAR else chosen
     is_told = any(float(likely[each].max()) >= MIN_TOLD for each in said)
-    most, told = (MAX_OTHER, told) if is_told else (MAX_SURELY_OTHER, said)
-    cut = [cut_clause(tagged, places, most) for places in told]
+    asking = {each.sentence for each in tagged.tokens if each.cue or is_inside(each.start, spans)}
+    near = [places for places in said if tagged.tokens[places[0]].sentence in asking]
+    most, told = (MAX_OTHER, told) if is_told else (MAX_SURELY_OTHER, near or said)
+    cut = [
+        cut_clause(tagged, places, most if places in chosen or not is_told else MAX_OTHER_BESIDE)
+        for places in told
+    ]
     pieces = (join_tokens(book, tagged, places) for places in (cut if any(cut) else said))
     return ", ".join(each for each in pieces if each)
 
