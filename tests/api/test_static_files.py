@@ -86,6 +86,7 @@ CHOSEN = (
     "tie_",
     "unasked_none_",
     "settings_join_",
+    "audit_one_",
 )
 """What is put together from a name that the house tells."""
 
