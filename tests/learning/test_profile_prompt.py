@@ -49,7 +49,7 @@ async def talk(app: AppContext, clock: FrozenClock) -> Talk:
     chat_context = await open_local_chat(
         app.db, app.clock, app.settings, person="Nora", channel="terminal"
     )
-    return Talk(app=app, clock=clock, line=chat_context)
+    return Talk(app=app, clock=clock, chat_context=chat_context)
 
 
 async def briefed(talk: Talk, text: str) -> tuple[Outcome, CompletionRequest]:
@@ -228,7 +228,7 @@ async def test_prompt_names_the_person_by_speaker_name_or_preferred_name(talk: T
     chat_context = await open_local_chat(
         app.db, app.clock, app.settings, person=None, channel="terminal"
     )
-    unnamed = replace(talk, line=chat_context)
+    unnamed = replace(talk, chat_context=chat_context)
     await unnamed.tell("The boat is blue.", speaker="owner")
     nobody = await asked_by_owner(unnamed, "What colour is the boat?")
     await unnamed.tell("The boat has a mast.", speaker="Nora Vale")
@@ -261,7 +261,7 @@ async def asked_by_owner(talk: Talk, text: str) -> str:
     elsewhere = await open_local_chat(
         talk.app.db, talk.app.clock, talk.app.settings, person=None, channel="elsewhere"
     )
-    here, mind = replace(talk, line=elsewhere), talk.mind("Yes.")
+    here, mind = replace(talk, chat_context=elsewhere), talk.mind("Yes.")
     await here.turn(await here.hears(text, speaker="owner"), mind)
     assert isinstance(mind.model, ScriptedModel)
     prompt, _, known = mind.model.requests[0].system_prompt.partition(

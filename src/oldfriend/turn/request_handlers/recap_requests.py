@@ -87,10 +87,10 @@ async def handle_recap(context: HandlerContext) -> HandledRequest | None:
             now=context.clock(),
         )
     if not told:
-        is_question = context.text.rstrip().endswith(("?", "？"))
-        nothing = say[f"nothing_{period}"]
-        # What was said of it is found like anything else, if it is a question.
-        return None if is_question else HandledRequest(name=NAME, text=nothing)
+        # What was said of a day, or of what is asked about, is found like anything else.
+        if first == last or context.text.rstrip().endswith(("?", "？")):
+            return None
+        return HandledRequest(name=NAME, text=say[f"nothing_{period}"])
     head = say[f"head_{period}"]
     lines = [each.text for each in told[:MAX_LINES]]
     items = tuple(each.source for each in told[:MAX_LINES] if each.source is not None)
