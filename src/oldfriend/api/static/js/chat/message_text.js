@@ -19,8 +19,8 @@ async function readRenderer() {
 /** What a model wrote. @param {{text: string, children?: any}} given */
 export function ReplyText({ text, children }) {
   useEffect(() => void readRenderer(), []);
-  const drawMarkdown = renderer.value?.drawMarkdown;
-  const drawn = useMemo(() => drawMarkdown?.(text), [text, drawMarkdown]);
+  const render = renderer.value?.renderMarkdown;
+  const drawn = useMemo(() => render?.(text), [text, render]);
   return html`<div class=${`bubble ${drawn ? "is-drawn" : ""}`}>${drawn ?? text}${children}</div>`;
 }
 
