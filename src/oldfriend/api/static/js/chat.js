@@ -89,7 +89,7 @@ function Talk() {
         ${said.length === 0 && !sending &&
         html`<div class="welcome"><p>${t("welcome", { name: store.state.value.companion })}</p>
           ${store.state.value.is_new && !store.isFirstRunDone() && html`<p><a class="button" href="/welcome" onClick=${followLink}>${t("welcome_offer")}</a></p>`}</div>`}
-        ${said.map((message, place) => html`<${ChatMessage} key=${message.id} message=${message} before=${said[place - 1]} />
+        ${said.map((message, place) => html`<${ChatMessage} key=${message.id} message=${message} previous=${said[place - 1]} />
           ${draftsAbout((turn) => lastOf.get(turn) === message.id)}`)}
         ${draftsAbout((turn) => !lastOf.has(turn))}
         ${!drafts.length && store.waitingFor.value &&

@@ -1,12 +1,12 @@
 // The help sheet: keys and commands.
 import { useEffect } from "../vendor/hooks.js";
-import { listCommands, readCommands } from "./chat/commands.js";
+import { listCommands, loadCommands } from "./chat/commands.js";
 import { html } from "./html.js";
 import { KEYS } from "./keys.js";
 import { t } from "./i18n.js";
 
 export function Help() {
-  useEffect(() => void readCommands(), []);
+  useEffect(() => void loadCommands(), []);
   return html`<h2 id="drawer-title">${t("help")}</h2>
     <h3 id="help-commands">${t("commands")}</h3><p class="meta">${t("help_commands")}</p>
     <dl class="help-list" aria-labelledby="help-commands">${listCommands().map(([command, told]) => html`<div key=${command}>
