@@ -18,7 +18,7 @@ function loadTicket(isRefused) {
   return entry.ticket;
 }
 
-/** @param {{message: any, label: string}} given */
+/** @param {{message: any, label: string}} props */
 export function AudioPlayer({ message, label }) {
   const [ticket, setTicket] = useState("");
   useEffect(() => void loadTicket().then(setTicket, () => {}), []);

@@ -5,7 +5,7 @@ import { t } from "../i18n.js";
 
 const FEEDBACK_MS = 2000;
 
-/** A button that copies a text; null where the browser has no clipboard (it needs localhost or HTTPS). @param {{text: string}} given */
+/** A button that copies a text; null where the browser has no clipboard (it needs localhost or HTTPS). @param {{text: string}} props */
 export function CopyButton({ text }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {

@@ -37,7 +37,7 @@ export function ChatMessage({ message, previous }) {
 
 const FOLD_CHARS = 2_500; // longer messages are collapsed
 
-/** Collapses a long text, with a button that expands it. @param {{text: string, children: any}} given */
+/** Collapses a long text, with a button that expands it. @param {{text: string, children: any}} props */
 function Fold({ text, children }) {
   const [isExpanded, setExpanded] = useState(false);
   if (text.length <= FOLD_CHARS) return children;

@@ -16,7 +16,7 @@ async function loadRenderer() {
   }
 }
 
-/** A reply of a model: rendered Markdown, or plain text until the renderer is loaded. @param {{text: string, children?: any}} given */
+/** A reply of a model: rendered Markdown, or plain text until the renderer is loaded. @param {{text: string, children?: any}} props */
 export function ReplyText({ text, children }) {
   useEffect(() => void loadRenderer(), []);
   const render = renderer.value?.renderMarkdown;
@@ -24,7 +24,7 @@ export function ReplyText({ text, children }) {
   return html`<div class=${`bubble ${rendered ? "is-drawn" : ""}`}>${rendered ?? text}${children}</div>`;
 }
 
-/** A text without Markdown, with its addresses as links. @param {{text: string}} given */
+/** A text without Markdown, with its addresses as links. @param {{text: string}} props */
 export function PlainText({ text }) {
   return text.split(ADDRESS).map((part, index) => {
     if (index % 2 === 0) return part;
