@@ -12,7 +12,7 @@ let cached = null; // {ticket: Promise<string>, at: ms}, shared by all recording
 function loadTicket(isRefused) {
   const age = cached ? performance.now() - cached.at : 0;
   if (cached && !(isRefused && age > MIN_TICKET_AGE_MS)) return cached.ticket;
-  const entry = { ticket: api.ticketFor("sound"), at: performance.now() };
+  const entry = { ticket: api.createTicket("sound"), at: performance.now() };
   cached = entry;
   entry.ticket.catch(() => cached === entry && (cached = null));
   return entry.ticket;
@@ -31,5 +31,5 @@ export function AudioPlayer({ message, label }) {
     setTimeout(() => target.play().catch(() => {}));
   };
   if (!ticket) return null;
-  return html`<audio class="sound" controls preload="none" src=${api.soundOf(message.id, ticket)} aria-label=${label} onError=${retryWithNewTicket}></audio>`;
+  return html`<audio class="sound" controls preload="none" src=${api.recordingUrl(message.id, ticket)} aria-label=${label} onError=${retryWithNewTicket}></audio>`;
 }

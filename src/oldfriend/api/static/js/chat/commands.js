@@ -16,7 +16,7 @@ export async function loadCommands() {
   const requestedLanguage = language.value;
   if (channelCommands.value.language === requestedLanguage) return;
   try {
-    channelCommands.value = { language: requestedLanguage, commands: await api.commands(requestedLanguage) };
+    channelCommands.value = { language: requestedLanguage, commands: await api.listCommands(requestedLanguage) };
   } catch {
     // the page's own commands are still offered
   }

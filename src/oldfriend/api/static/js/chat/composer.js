@@ -20,7 +20,7 @@ export function Composer() {
   const [text, setText] = useState(outbox.loadTyped);
   const [recording, setRecording] = useState(null);
   const [voiceError, setVoiceError] = useState(""); // i18n key of the reason why nothing is recorded; "" if there is none
-  const waiting = store.waitingFor.value;
+  const waiting = store.awaitingReply.value;
   useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [recording]);
   useLayoutEffect(() => {
     if (!field.current) return;
@@ -69,7 +69,7 @@ export function Composer() {
       onInput=${({ target }) => updateText(target.value)} onKeyDown=${onKeyDown}></textarea>
     <button type="button" class=${`round is-plain ${unsupported ? "is-off" : ""}`} aria-label=${t("voice_begin")} title=${unsupported ? translateVoiceError(unsupported) : t("voice_begin")} onClick=${startRecording}><${Microphone} /></button>
     ${waiting && !text.trim()
-      ? html`<button type="button" class="round" aria-label=${t("stop")} title=${t("stop")} onClick=${() => api.stop(waiting.id)}><${Square} /></button>`
+      ? html`<button type="button" class="round" aria-label=${t("stop")} title=${t("stop")} onClick=${() => api.stopReply(waiting.id)}><${Square} /></button>`
       : html`<button class="round" aria-label=${t("send")} title=${t("send")} disabled=${!text.trim()}><${Arrow} /></button>`}
   </form>`;
 }

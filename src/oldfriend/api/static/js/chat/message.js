@@ -78,7 +78,7 @@ function Buttons({ message: { id, buttons } }) {
     setError("");
     try {
       if (store.hasLater.value) await store.showNewest().catch(() => {});
-      const sent = await api.press(id, command);
+      const sent = await api.pressButton(id, command);
       if (sent) store.addMessage(sent); // null if another page has pressed it: the buttons here stay disabled
     } catch (problem) {
       setError(problem.status ? problem.message : t("lost"));
@@ -108,7 +108,7 @@ function OwnMessage({ message }) {
   const save = async (event) => {
     event.preventDefault();
     try {
-      if (text.trim() && text !== message.text) store.updateMessage(await api.edit(message.id, text));
+      if (text.trim() && text !== message.text) store.updateMessage(await api.editMessage(message.id, text));
       close();
       setError("");
     } catch (problem) {
@@ -199,7 +199,7 @@ async function sendAgain(text) {
 export async function openReceipt(message) {
   const opener = document.activeElement;
   try {
-    store.drawer.value = { kind: "receipt", opener, receipt: await api.why(message.id) };
+    store.drawer.value = { kind: "receipt", opener, receipt: await api.loadReceipt(message.id) };
   } catch (problem) {
     store.drawer.value = { kind: "problem", opener, text: problem.status ? problem.message : t("lost") };
   }

@@ -23,7 +23,7 @@ export function ChatSearch({ onClose, onLeave, onShow }) {
   const search = async (words, cursor) => {
     const deletionCount = store.rewritten.value;
     try {
-      const page = words.trim() ? await api.searchTalk(words, cursor) : null;
+      const page = words.trim() ? await api.searchMessages(words, cursor) : null;
       if (words !== query.value || deletionCount !== store.rewritten.value) return;
       setResults((previous) => page && { words, items: [...(cursor ? previous.items : []), ...page.items].slice(0, MAX_RESULTS), next: page.next });
       setError("");

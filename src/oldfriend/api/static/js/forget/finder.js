@@ -21,7 +21,7 @@ export function Finder({ goOn }) {
     let isCurrent = true;
     const search = async () => {
       try {
-        const [messages, beliefs] = await Promise.all([api.searchTalk(query), api.search(query)]);
+        const [messages, beliefs] = await Promise.all([api.searchMessages(query), api.searchBeliefs(query)]);
         if (isCurrent) setResults([...beliefs.items.slice(0, MAX_RESULTS), ...messages.items.slice(0, MAX_RESULTS)]);
         setError("");
       } catch (problem) {

@@ -74,5 +74,5 @@ export async function forget() {
   }
 }
 
-export const listDeletions = api.forgotten;
+export const listDeletions = api.listDeletions;
 export const listImports = () => request("/imports");
