@@ -1,58 +1,58 @@
-// Keeps the files of the page, so that it opens while nobody answers. Of what the house says nothing is kept.
-/* global SHELL */ // {version, files, later}: written before this by api/page_assets.py
+// The service worker: caches the page's files for offline use, and shows push notifications. API responses are never cached.
+/* global SHELL */ // {version, files, later}: prepended by api/page_assets.py
 
 const CACHE = `oldfriend-${SHELL.version}`;
-const PAGE = "/"; // the same for everybody, whatever address of it is opened
+const PAGE = "/"; // the same document for every path and person
 
-async function keepShell() {
+async function precacheFiles() {
   const cache = await caches.open(CACHE);
   await cache.add(new Request(PAGE, { cache: "reload", credentials: "omit" }));
   await cache.addAll(SHELL.files);
   await skipWaiting();
 }
 
-/** Nothing of an older page stays. */
-async function dropOthers() {
+/** Deletes the caches of other versions. */
+async function deleteOldCaches() {
   const names = await caches.keys();
   await Promise.all(names.filter((name) => name !== CACHE).map((name) => caches.delete(name)));
   await clients.claim();
 }
 
-/** A file of this version, which never changes; one that is not kept from the beginning is kept from now on. @param {Request} request */
-async function findFile(request) {
-  const kept = await caches.match(request, { cacheName: CACHE, ignoreSearch: true, ignoreVary: true });
-  if (kept) return kept;
-  const found = await fetch(request);
-  if (found.ok) await (await caches.open(CACHE)).put(request, found.clone());
-  return found;
+/** Returns a file of this version from the cache; fetches and caches it on first use. @param {Request} request */
+async function serveFile(request) {
+  const cached = await caches.match(request, { cacheName: CACHE, ignoreSearch: true, ignoreVary: true });
+  if (cached) return cached;
+  const response = await fetch(request);
+  if (response.ok) await (await caches.open(CACHE)).put(request, response.clone());
+  return response;
 }
 
-/** The page as it is now; the one that was kept only where nobody answers. @param {Request} request */
-async function findPage(request) {
+/** Returns the current page, or the cached one if the server is not reached. @param {Request} request */
+async function servePage(request) {
   try {
     return await fetch(request);
   } catch (problem) {
-    const kept = await caches.match(PAGE, { cacheName: CACHE, ignoreVary: true });
-    if (!kept) throw problem;
-    return kept;
+    const cached = await caches.match(PAGE, { cacheName: CACHE, ignoreVary: true });
+    if (!cached) throw problem;
+    return cached;
   }
 }
 
-/** What was said unasked, unless somebody has the page before their eyes; of what is shown nothing is kept here. @param {any} told */
-async function show({ title, body, tag }) {
+/** Shows a notification, unless a page has the focus; its content is not stored. @param {any} payload */
+async function showNotification({ title, body, tag }) {
   const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
   if (pages.some((each) => each.focused)) return;
   await registration.showNotification(title, { body, tag, icon: "/static/icons/icon-192.png" });
 }
 
-/** The talk: in a page that is open, else in a new one. */
-async function openTalk() {
+/** Focuses an open page, else opens a new one. */
+async function openChat() {
   const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
-  const found = pages.find((each) => new URL(each.url).pathname === PAGE);
-  await (found ? found.focus() : clients.openWindow(PAGE));
+  const page = pages.find((each) => new URL(each.url).pathname === PAGE);
+  await (page ? page.focus() : clients.openWindow(PAGE));
 }
 
-/** The browser has another subscription now: the house goes on with that. It knows this browser by the address of before. @param {any} event */
+/** Sends a renewed push subscription to the server, which finds it by the old endpoint. @param {any} event */
 async function renewSubscription({ oldSubscription, newSubscription }) {
   if (!oldSubscription) return;
   const renewed = newSubscription ?? (await registration.pushManager.subscribe(oldSubscription.options));
@@ -62,17 +62,17 @@ async function renewSubscription({ oldSubscription, newSubscription }) {
 }
 
 addEventListener("pushsubscriptionchange", (event) => event.waitUntil(renewSubscription(event)));
-addEventListener("push", (event) => event.waitUntil(show(event.data.json())));
+addEventListener("push", (event) => event.waitUntil(showNotification(event.data.json())));
 addEventListener("notificationclick", (event) => {
   event.notification.close();
-  event.waitUntil(openTalk());
+  event.waitUntil(openChat());
 });
-addEventListener("install", (event) => event.waitUntil(keepShell()));
-addEventListener("activate", (event) => event.waitUntil(dropOthers()));
+addEventListener("install", (event) => event.waitUntil(precacheFiles()));
+addEventListener("activate", (event) => event.waitUntil(deleteOldCaches()));
 addEventListener("fetch", (event) => {
   const { method, mode, url } = event.request;
   const { origin, pathname } = new URL(url);
   if (method !== "GET" || origin !== location.origin) return;
-  if (SHELL.files.includes(pathname) || SHELL.later.includes(pathname)) event.respondWith(findFile(event.request));
-  else if (mode === "navigate" && !pathname.startsWith("/api/")) event.respondWith(findPage(event.request));
+  if (SHELL.files.includes(pathname) || SHELL.later.includes(pathname)) event.respondWith(serveFile(event.request));
+  else if (mode === "navigate" && !pathname.startsWith("/api/")) event.respondWith(servePage(event.request));
 });

@@ -4,14 +4,14 @@ import { openStream } from "./event_stream.js";
 import { translateProblem } from "./i18n.js";
 
 const ROOT = "/api/v1";
-const SAFE = ["GET", "PATCH", "PUT", "DELETE"]; // asked again, these do nothing twice
-/** Somebody else has changed it since it was seen. */
+const IDEMPOTENT_METHODS = ["GET", "PATCH", "PUT", "DELETE"]; // repeating these changes nothing
+/** HTTP status: the data has changed since it was loaded. */
 export const PRECONDITION_FAILED = 412;
-/** It takes that somebody has just signed in. */
+/** Error code: the action needs a recent sign-in. */
 export const SIGN_IN_AGAIN = "sign_in_again";
-const SECRET = "X-CSRF-Token"; // what this page holds beside the cookie
+const CSRF_HEADER = "X-CSRF-Token"; // carries the session's token, which is required beside the cookie
 
-/** What went wrong, as the server says it; status 0: the server was not reached. */
+/** An error response of the server; status 0: the server was not reached. */
 export class ApiError extends Error {
   /** @param {number} status @param {string} detail @param {string} [code] @param {Record<string, any>} [values] */
   constructor(status, detail, code, values = {}) {
@@ -22,121 +22,122 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether something could not be read since this was last asked: the server was away. */
+/** Returns whether a read has failed since the last call because the server was not reached, and resets that flag. */
 export function takeMissedRead() {
-  const missed = isMissed;
+  const hasMissed = isMissed;
   isMissed = false;
-  return missed;
+  return hasMissed;
 }
 let isMissed = false;
 
-/** What an answer says that went wrong. @param {number} status @param {any} answer @param {string} otherwise */
-const problemOf = (status, answer, otherwise) => new ApiError(status, translateProblem(status, answer?.detail ? answer : { detail: otherwise }), answer?.code, answer?.values);
+/** Makes an ApiError from an error response; `fallback` is the text if the body has no detail. @param {number} status @param {any} body @param {string} fallback */
+const toApiError = (status, body, fallback) => new ApiError(status, translateProblem(status, body?.detail ? body : { detail: fallback }), body?.code, body?.values);
 
-/** Have something changed only as it was seen. @param {string | null} [etag] @returns {Record<string, string>} */
+/** Returns the header that makes a change conditional on the loaded version; no header without an etag.
+ * @param {string | null} [etag] @returns {Record<string, string>} */
 export const ifMatch = (etag) => (etag ? { "If-Match": etag } : {});
 
 /** @type {Map<string, string>} */
-const unanswered = new Map(); // what had no answer yet, and the key under which it is asked again: it is done once
+const idempotencyKeys = new Map(); // by operation, until there is a response: a retry uses the same key
 
 /** @typedef {Omit<RequestInit, "headers"> & {json?: unknown, headers?: Record<string, string>}} Options */
 
 /** @param {string} path @param {Options} [options] */
 export async function request(path, options = {}) {
-  const shown = session.findToken();
+  const token = session.findToken();
   try {
-    return await askShowing(shown, path, options);
+    return await requestWithToken(token, path, options);
   } catch (problem) {
-    if (problem.status !== 401 || !(await session.isRenewedElsewhere(shown))) throw problem;
-    return askShowing(session.findToken(), path, options); // another tab has signed in meanwhile
+    if (problem.status !== 401 || !(await session.isRenewedElsewhere(token))) throw problem;
+    return requestWithToken(session.findToken(), path, options); // another tab has renewed the session
   }
 }
 
-/** @param {string} secret @param {string} path @param {Options} options */
-async function askShowing(secret, path, { json, headers, ...rest }) {
+/** @param {string} token @param {string} path @param {Options} options */
+async function requestWithToken(token, path, { json, headers, ...rest }) {
   const body = json === undefined ? rest.body : JSON.stringify(json);
-  const deed = SAFE.includes(rest.method ?? "GET") ? "" : `${path} ${body}`;
-  if (deed && !unanswered.has(deed)) unanswered.set(deed, crypto.randomUUID());
-  const key = deed && { "Idempotency-Key": unanswered.get(deed) ?? "" };
-  const sent = { ...(json !== undefined && { "Content-Type": "application/json" }), ...key, ...headers, [SECRET]: secret };
+  const operation = IDEMPOTENT_METHODS.includes(rest.method ?? "GET") ? "" : `${path} ${body}`;
+  if (operation && !idempotencyKeys.has(operation)) idempotencyKeys.set(operation, crypto.randomUUID());
+  const key = operation && { "Idempotency-Key": idempotencyKeys.get(operation) ?? "" };
+  const allHeaders = { ...(json !== undefined && { "Content-Type": "application/json" }), ...key, ...headers, [CSRF_HEADER]: token };
   let response;
   try {
-    response = await fetch(ROOT + path, { ...rest, body, headers: sent });
+    response = await fetch(ROOT + path, { ...rest, body, headers: allHeaders });
   } catch (problem) {
     isMissed ||= !rest.method && path !== "/session" && problem.name !== "AbortError";
     throw new ApiError(0, "");
   }
-  unanswered.delete(deed);
+  idempotencyKeys.delete(operation);
   if (response.status === 204) return null;
-  const answer = await response.json().catch(() => null);
-  if (!response.ok) throw problemOf(response.status, answer, response.statusText);
-  return answer;
+  const data = await response.json().catch(() => null);
+  if (!response.ok) throw toApiError(response.status, data, response.statusText);
+  return data;
 }
 
-/** Send a file as it is, telling how much of it has gone. @param {string} path @param {File} file
- * @param {(percent: number) => void} tell */
-export function sendFile(path, file, tell) {
-  const request = new XMLHttpRequest();
+/** Uploads a file, reporting its progress in percent; resolves with the response, rejects with an ApiError.
+ * @param {string} path @param {File} file @param {(percent: number) => void} onProgress */
+export function sendFile(path, file, onProgress) {
+  const xhr = new XMLHttpRequest();
   return new Promise((resolve, reject) => {
-    request.upload.onprogress = ({ loaded, total }) => tell(Math.round((100 * loaded) / (total || 1)));
-    request.onerror = () => reject(new ApiError(0, ""));
-    request.onload = () => {
-      const answer = JSON.parse(request.responseText || "null");
-      if (request.status < 400) resolve(answer);
-      else reject(problemOf(request.status, answer, request.statusText));
+    xhr.upload.onprogress = ({ loaded, total }) => onProgress(Math.round((100 * loaded) / (total || 1)));
+    xhr.onerror = () => reject(new ApiError(0, ""));
+    xhr.onload = () => {
+      const data = JSON.parse(xhr.responseText || "null");
+      if (xhr.status < 400) resolve(data);
+      else reject(toApiError(xhr.status, data, xhr.statusText));
     };
-    request.open("POST", ROOT + path);
-    request.setRequestHeader(SECRET, session.findToken());
-    request.setRequestHeader("X-File-Name", at(file.name));
-    request.setRequestHeader("Content-Type", "application/octet-stream");
-    request.send(file);
+    xhr.open("POST", ROOT + path);
+    xhr.setRequestHeader(CSRF_HEADER, session.findToken());
+    xhr.setRequestHeader("X-File-Name", encode(file.name));
+    xhr.setRequestHeader("Content-Type", "application/octet-stream");
+    xhr.send(file);
   });
 }
 
-const at = encodeURIComponent;
+const encode = encodeURIComponent;
 
 export const api = {
-  signIn: async (link, wanted) =>
-    session.saveSession(await request("/session", { method: "POST", json: { link, person: wanted?.person, instead_of: wanted?.instead_of } })),
-  who: async () => session.bindToPerson(await request("/session")),
-  askToSign: () => request("/session/passkey/options", { method: "POST" }),
-  signWith: async (credential) => session.saveSession(await request("/session/passkey", { method: "POST", json: { credential } })),
-  changeMe: (changes) => request("/me", { method: "PATCH", json: changes }),
+  signIn: async (link, confirmation) =>
+    session.saveSession(await request("/session", { method: "POST", json: { link, person: confirmation?.person, instead_of: confirmation?.instead_of } })),
+  getSession: async () => session.bindToPerson(await request("/session")),
+  createPasskeyChallenge: () => request("/session/passkey/options", { method: "POST" }),
+  signInWithPasskey: async (credential) => session.saveSession(await request("/session/passkey", { method: "POST", json: { credential } })),
+  updateMe: (changes) => request("/me", { method: "PATCH", json: changes }),
   signOut: () => request("/session", { method: "DELETE" }).then(session.clearSession),
-  state: () => request("/state"),
-  messages: () => request("/chat/messages?limit=50"),
-  messagesBefore: (id) => request(`/chat/messages?limit=50&before=${at(id)}`),
-  messagesAfter: (id) => request(`/chat/messages?limit=50&after=${at(id)}`),
-  messagesAround: (id) => request(`/chat/messages?limit=60&around=${at(id)}`),
-  searchTalk: (words, cursor) => request(`/chat/search?q=${at(words)}${cursor ? `&cursor=${at(cursor)}` : ""}`),
-  commands: (language) => request(`/chat/commands?language=${at(language)}`),
-  say: (key, text, zone) =>
+  loadState: () => request("/state"),
+  listMessages: () => request("/chat/messages?limit=50"),
+  listMessagesBefore: (id) => request(`/chat/messages?limit=50&before=${encode(id)}`),
+  listMessagesAfter: (id) => request(`/chat/messages?limit=50&after=${encode(id)}`),
+  listMessagesAround: (id) => request(`/chat/messages?limit=60&around=${encode(id)}`),
+  searchMessages: (words, cursor) => request(`/chat/search?q=${encode(words)}${cursor ? `&cursor=${encode(cursor)}` : ""}`),
+  listCommands: (language) => request(`/chat/commands?language=${encode(language)}`),
+  sendMessage: (key, text, zone) =>
     request("/chat/messages", { method: "POST", json: { text, zone }, headers: { "Idempotency-Key": key } }),
-  sayAloud: (key, sound, zone) =>
-    request(`/chat/recordings?zone=${at(zone)}`, { method: "POST", body: sound, headers: { "Idempotency-Key": key, "Content-Type": sound.type } }),
-  ticketFor: async (purpose) => (await request("/session/tickets", { method: "POST", json: { purpose } })).ticket,
-  soundOf: (id, ticket) => `${ROOT}/chat/messages/${at(id)}/recording?ticket=${at(ticket)}`,
-  exportWith: (ticket) => `${ROOT}/export?ticket=${at(ticket)}`,
-  retry: (id) => request(`/chat/messages/${at(id)}/retry`, { method: "POST" }),
-  press: (id, command) => request(`/chat/messages/${at(id)}/press`, { method: "POST", json: { command } }),
-  edit: (id, text) => request(`/chat/messages/${at(id)}`, { method: "PATCH", json: { text } }),
-  stop: (id) => request(`/chat/messages/${at(id)}/stop`, { method: "POST" }),
-  why: (id) => request(`/chat/messages/${at(id)}/receipt`),
+  sendRecording: (key, sound, zone) =>
+    request(`/chat/recordings?zone=${encode(zone)}`, { method: "POST", body: sound, headers: { "Idempotency-Key": key, "Content-Type": sound.type } }),
+  createTicket: async (purpose) => (await request("/session/tickets", { method: "POST", json: { purpose } })).ticket,
+  recordingUrl: (id, ticket) => `${ROOT}/chat/messages/${encode(id)}/recording?ticket=${encode(ticket)}`,
+  exportUrl: (ticket) => `${ROOT}/export?ticket=${encode(ticket)}`,
+  retryReply: (id) => request(`/chat/messages/${encode(id)}/retry`, { method: "POST" }),
+  pressButton: (id, command) => request(`/chat/messages/${encode(id)}/press`, { method: "POST", json: { command } }),
+  editMessage: (id, text) => request(`/chat/messages/${encode(id)}`, { method: "PATCH", json: { text } }),
+  stopReply: (id) => request(`/chat/messages/${encode(id)}/stop`, { method: "POST" }),
+  loadReceipt: (id) => request(`/chat/messages/${encode(id)}/receipt`),
   notify: (subscription) => request("/proactive/push", { method: "PUT", json: subscription }),
-  forgotten: () => request("/forget/done"),
-  readNow: () => request("/learned/now", { method: "POST" }),
-  learned: (before) => request(`/learned?limit=20${before ? `&before=${at(before)}` : ""}`),
-  unconfirmed: (limit) => request(`/memories?status=unconfirmed&sort=newest&limit=${limit}`),
-  search: (words) => request(`/memories?limit=20&q=${at(words)}`),
-  belief: (id) => request(`/memories/${at(id)}`),
-  judge: ({ id, etag }, verdict) => request(`/memories/${at(id)}/verdict`, { method: "POST", json: { verdict }, headers: ifMatch(etag) }),
-  events: (after, heard) => openStream(`${ROOT}/chat/events?after=${at(after)}`, { [SECRET]: session.findToken() }, heard),
+  listDeletions: () => request("/forget/done"),
+  learnNow: () => request("/learned/now", { method: "POST" }),
+  listLearned: (before) => request(`/learned?limit=20${before ? `&before=${encode(before)}` : ""}`),
+  listUnconfirmed: (limit) => request(`/memories?status=unconfirmed&sort=newest&limit=${limit}`),
+  searchBeliefs: (words) => request(`/memories?limit=20&q=${encode(words)}`),
+  belief: (id) => request(`/memories/${encode(id)}`),
+  judge: ({ id, etag }, verdict) => request(`/memories/${encode(id)}/verdict`, { method: "POST", json: { verdict }, headers: ifMatch(etag) }),
+  openEvents: (after, handlers) => openStream(`${ROOT}/chat/events?after=${encode(after)}`, { [CSRF_HEADER]: session.findToken() }, handlers),
 };
 
-/** Have the browser save everything: what it loads by itself shows a ticket. */
+/** Downloads the export of all data; a ticket in the URL replaces the headers of the page's own requests. */
 export async function downloadExport() {
   const link = document.createElement("a");
-  link.href = api.exportWith(await api.ticketFor("export"));
+  link.href = api.exportUrl(await api.createTicket("export"));
   link.download = "";
   link.click();
 }

@@ -1,61 +1,61 @@
 // The service worker that keeps the page's files offline, push subscriptions, and reloading when the server has a newer page.
 const VERSION = new URL(import.meta.url).pathname.split("/")[3]; // of /static/v/VERSION/…
-const RENEWED = "oldfriend-renewed"; // for which version this tab has read the page anew
+const RELOADED_KEY = "oldfriend-renewed"; // session storage: the version for which this tab was reloaded
 
-/** Have the browser keep the page, once it has nothing better to do; of what the server says it keeps nothing. */
+/** Registers the service worker, which caches the page's files, one second after the start. */
 export function registerServiceWorker() {
   if (!("serviceWorker" in navigator)) return;
-  const keep = () => navigator.serviceWorker.register("/service-worker.js").catch(() => {});
-  setTimeout(keep, 1000);
+  const register = () => navigator.serviceWorker.register("/service-worker.js").catch(() => {});
+  setTimeout(register, 1000);
 }
 
-/** Whether this browser can be told something while the page is closed. */
+/** Whether this browser supports push notifications. */
 export const canNotify = "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
 
-/** What shows notifications, as soon as it is there. */
+/** Registers the service worker and returns its registration once it is active. */
 export async function findServiceWorker() {
   await navigator.serviceWorker.register("/service-worker.js");
   return navigator.serviceWorker.ready;
 }
 
-const TOLD = "oldfriend-push"; // {endpoint, shows}: where the server was asked to tell this browser, and what
+const SUBSCRIPTION_KEY = "oldfriend-push"; // local storage: {endpoint, shows} of the subscription that the server knows
 
-/** Subscribe at the push service of this browser, and have the server tell it there.
+/** Subscribes to push notifications and sends the subscription to the server.
  * @param {string} key @param {string} shows @param {(subscription: any) => Promise<any>} notify */
 export async function subscribe(key, shows, notify) {
   const { pushManager } = await findServiceWorker();
-  await (await pushManager.getSubscription())?.unsubscribe(); // it may be of another key
-  return tellWhere(await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }), shows, notify);
+  await (await pushManager.getSubscription())?.unsubscribe(); // it may belong to another server key
+  return sendSubscription(await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }), shows, notify);
 }
 
-async function tellWhere(subscription, shows, notify) {
+async function sendSubscription(subscription, shows, notify) {
   const { endpoint, keys } = subscription.toJSON();
-  const told = await notify({ endpoint, keys, shows });
-  localStorage.setItem(TOLD, JSON.stringify({ endpoint, shows }));
-  return told;
+  const response = await notify({ endpoint, keys, shows });
+  localStorage.setItem(SUBSCRIPTION_KEY, JSON.stringify({ endpoint, shows }));
+  return response;
 }
 
-/** Have the server go on where the browser has another subscription by now, which not every browser tells its worker.
+/** Sends the browser's subscription to the server if it has changed; not every browser fires pushsubscriptionchange.
  * @param {(subscription: any) => Promise<any>} notify */
 export async function renewSubscription(notify) {
-  const { endpoint, shows } = JSON.parse(localStorage.getItem(TOLD) ?? "{}");
+  const { endpoint, shows } = JSON.parse(localStorage.getItem(SUBSCRIPTION_KEY) ?? "{}");
   if (!endpoint || !canNotify || Notification.permission !== "granted") return;
-  const worker = await navigator.serviceWorker.getRegistration();
-  const subscription = await worker?.pushManager.getSubscription();
-  if (subscription && subscription.endpoint !== endpoint) await tellWhere(subscription, shows, notify);
+  const registration = await navigator.serviceWorker.getRegistration();
+  const subscription = await registration?.pushManager.getSubscription();
+  if (subscription && subscription.endpoint !== endpoint) await sendSubscription(subscription, shows, notify);
 }
 
-/** Nothing is shown on this device any more, and what was shown is gone. */
+/** Removes this device's push subscription and its open notifications. */
 export async function unsubscribe() {
-  localStorage.removeItem(TOLD);
+  localStorage.removeItem(SUBSCRIPTION_KEY);
   const registration = await navigator.serviceWorker?.getRegistration();
   for (const each of (await registration?.getNotifications()) ?? []) each.close();
   await (await registration?.pushManager?.getSubscription())?.unsubscribe();
 }
 
-/** Read the page anew where the server has another version of it: once, so that nothing goes round. @param {string} version */
+/** Reloads the page if the server has another version of it; once per version, to avoid a reload loop. @param {string} version */
 export function reloadIfOutdated(version) {
-  if (version === VERSION || sessionStorage.getItem(RENEWED) === version) return;
-  sessionStorage.setItem(RENEWED, version);
+  if (version === VERSION || sessionStorage.getItem(RELOADED_KEY) === version) return;
+  sessionStorage.setItem(RELOADED_KEY, version);
   location.reload();
 }

@@ -13,20 +13,20 @@ import * as outbox from "./outbox.js";
 import { formatDay, t } from "./i18n.js";
 
 const NEAR_END_PX = 120;
-const DAY_PX = 48;
-const AHEAD_PX = 900; // so far before one reaches it more is read
-const COVERED = "(max-width: 1080px)"; // what opens lies over the talk
-const SHOWN_MS = 1600;
+const DAY_HEADING_PX = 48;
+const PRELOAD_PX = 900; // distance from the end of the loaded messages at which more are loaded
+const OVERLAY_QUERY = "(max-width: 1080px)"; // below this width panels cover the chat
+const HIGHLIGHT_MS = 1600;
 
 export function Chat({ strip }) {
-  const [glass, comeBack] = useFocusReturn(isSearching.value);
+  const [searchButton, restoreFocus] = useFocusReturn(isSearching.value);
   useEffect(() => () => void (isSearching.value = false), []);
   return html`<main class="chat">
     ${isSearching.value
-      ? html`<${ChatSearch} onClose=${() => (isSearching.value = false)} onLeave=${comeBack} onShow=${showMessage} />`
-      : html`<p class="talk-bar"><span>${dayInSight.value && formatDay(dayInSight.value)}</span>
-          <button class="quiet" ref=${glass} aria-label=${t("talk_search")} title=${t("talk_search")} onClick=${openSearch}><${SearchIcon} /></button></p>`}
-    <${Talk} />
+      ? html`<${ChatSearch} onClose=${() => (isSearching.value = false)} onLeave=${restoreFocus} onShow=${showMessage} />`
+      : html`<p class="talk-bar"><span>${visibleDay.value && formatDay(visibleDay.value)}</span>
+          <button class="quiet" ref=${searchButton} aria-label=${t("talk_search")} title=${t("talk_search")} onClick=${openSearch}><${SearchIcon} /></button></p>`}
+    <${MessageList} />
     ${strip}
     <${Composer} />
   </main>`;
@@ -34,160 +34,160 @@ export function Chat({ strip }) {
 
 const isSearching = signal(false);
 
-/** Search what was said, from wherever one is. */
+/** Opens the message search, from any page. */
 export function openSearch() {
   const open = () => void (isSearching.value = true);
   if (currentPage.value === "chat") return open();
   navigate(findAddress("chat"));
-  setTimeout(open); // once the talk is there, whose field takes the keyboard first
+  setTimeout(open); // after the chat is rendered, since its composer takes the focus first
 }
 
-/** Where one reads, also while one is elsewhere: {isAtEnd, anchor, sending}. @type {any} */
-const kept = { isAtEnd: true, anchor: null };
+/** The scroll state, kept while another page is open: {isAtEnd, anchor, sending}; sending is the number of pending messages. @type {any} */
+const savedScroll = { isAtEnd: true, anchor: null };
 
-function Talk() {
+function MessageList() {
   const list = useRef(null);
-  const keeps = useRef(kept);
-  const said = store.messages.value;
-  const keys = new Set(said.map((message) => message.key));
-  const pending = outbox.pending.value.filter((each) => !keys.has(each.key)); // its answer may still be on its way
+  const scroll = useRef(savedScroll);
+  const messages = store.messages.value;
+  const sentKeys = new Set(messages.map((message) => message.key));
+  const pending = outbox.pending.value.filter((each) => !sentKeys.has(each.key)); // the event may arrive before the response
   const sending = pending.length;
-  if (sending > (keeps.current.sending ?? 0)) keeps.current.isAtEnd = true;
-  keeps.current.sending = sending;
+  if (sending > (scroll.current.sending ?? 0)) scroll.current.isAtEnd = true;
+  scroll.current.sending = sending;
   const drafts = store.hasLater.value ? [] : Object.entries(store.drafts.value);
-  const lastOf = new Map(said.map(({ turn, id }) => [turn, id]));
-  /** Replies that are being written, each where it will stand: what is said meanwhile stands below it. */
-  const draftsAbout = (isHere) =>
-    drafts.filter(([turn]) => isHere(turn)).map(([turn, draft]) => html`<${DraftReply} key=${turn} ...${draft} />`);
-  const settle = () => list.current && keepPlace(list.current, keeps.current); // not once one has gone
+  const lastMessageIds = new Map(messages.map(({ turn, id }) => [turn, id]));
+  /** Renders the drafts of the matching turns in the place of their replies; later messages stand below them. */
+  const renderDrafts = (matchesTurn) =>
+    drafts.filter(([turn]) => matchesTurn(turn)).map(([turn, draft]) => html`<${DraftReply} key=${turn} ...${draft} />`);
+  const restorePosition = () => list.current && restoreScroll(list.current, scroll.current); // null after unmounting
   useLayoutEffect(() => {
-    settle();
-    rove(list.current);
-    showSought(list.current, keeps.current);
-    readOn(list.current);
+    restorePosition();
+    updateTabStops(list.current);
+    showTarget(list.current, scroll.current);
+    preloadNearEdge(list.current);
   });
   useEffect(() => {
-    const watch = new ResizeObserver(settle);
-    watch.observe(list.current);
-    watch.observe(list.current.firstElementChild);
-    return () => watch.disconnect();
+    const observer = new ResizeObserver(restorePosition);
+    observer.observe(list.current);
+    observer.observe(list.current.firstElementChild);
+    return () => observer.disconnect();
   }, []);
   const onScroll = () => {
-    if (!list.current) return; // one has gone in the meantime
-    notePlace(list.current, keeps.current);
-    readOn(list.current);
+    if (!list.current) return; // unmounted in the meantime
+    saveScroll(list.current, scroll.current);
+    preloadNearEdge(list.current);
   };
-  const toNow = async () => {
-    keeps.current.isAtEnd = true;
+  const scrollToNewest = async () => {
+    scroll.current.isAtEnd = true;
     if (store.hasLater.value) await store.showNewest();
-    settle();
+    restorePosition();
   };
-  return html`<div class="talk-frame"><div class="talk" ref=${list} onScroll=${onScroll} onFocusIn=${() => rove(list.current)}
-      onKeyDown=${stepThrough} role="log" aria-label=${t("conversation")} tabindex="0">
+  return html`<div class="talk-frame"><div class="talk" ref=${list} onScroll=${onScroll} onFocusIn=${() => updateTabStops(list.current)}
+      onKeyDown=${moveByArrows} role="log" aria-label=${t("conversation")} tabindex="0">
       <div class="lines">
-        ${store.hasEarlier.value && html`<button class="quiet earlier" onClick=${() => readMore("earlier")}>${t("earlier")}</button>`}
-        ${said.length === 0 && !sending &&
+        ${store.hasEarlier.value && html`<button class="quiet earlier" onClick=${() => loadMore("earlier")}>${t("earlier")}</button>`}
+        ${messages.length === 0 && !sending &&
         html`<div class="welcome"><p>${t("welcome", { name: store.state.value.companion })}</p>
           ${store.state.value.is_new && !store.isFirstRunDone() && html`<p><a class="button" href="/welcome" onClick=${followLink}>${t("welcome_offer")}</a></p>`}</div>`}
-        ${said.map((message, place) => html`<${ChatMessage} key=${message.id} message=${message} before=${said[place - 1]} />
-          ${draftsAbout((turn) => lastOf.get(turn) === message.id)}`)}
-        ${draftsAbout((turn) => !lastOf.has(turn))}
-        ${!drafts.length && store.waitingFor.value &&
+        ${messages.map((message, index) => html`<${ChatMessage} key=${message.id} message=${message} previous=${messages[index - 1]} />
+          ${renderDrafts((turn) => lastMessageIds.get(turn) === message.id)}`)}
+        ${renderDrafts((turn) => !lastMessageIds.has(turn))}
+        ${!drafts.length && store.awaitingReply.value &&
         html`<p class="aside" role="status">${t("thinking", { name: store.state.value.companion })}</p>`}
         ${pending.map((each) => html`<${PendingMessage} key=${each.key} name=${each.key} ...${each} />`)}
       </div>
     </div>
-    ${(store.hasLater.value || !isNear.value) && html`<button class="to-now" onClick=${toNow}><${Down} />
+    ${(store.hasLater.value || !isNearEnd.value) && html`<button class="to-now" onClick=${scrollToNewest}><${Down} />
       ${store.unseenCount.value ? t("talk_unseen", { count: store.unseenCount.value }) : t("talk_now")}</button>`}</div>`;
 }
 
-const PRESSED = "article :is(button, a, summary, audio)";
+const MESSAGE_CONTROLS = "article :is(button, a, summary, audio)";
 
-/** Of all messages one has its buttons in the order of Tab: the one that has the keyboard, else the last. */
-function rove(list) {
-  const all = [...list.querySelectorAll("article")];
-  const current = document.activeElement?.closest("article") ?? all.at(-1);
-  for (const each of list.querySelectorAll(PRESSED)) {
+/** Makes the buttons of one message reachable by Tab: the focused message, else the last one. */
+function updateTabStops(list) {
+  const articles = [...list.querySelectorAll("article")];
+  const current = document.activeElement?.closest("article") ?? articles.at(-1);
+  for (const each of list.querySelectorAll(MESSAGE_CONTROLS)) {
     if (each.closest("article") === current) each.removeAttribute("tabindex");
     else each.tabIndex = -1;
   }
 }
 
-/** From message to message by arrows. @param {any} event of a key */
-function stepThrough(event) {
+/** Moves the focus from message to message by arrow keys. @param {any} event of a key */
+function moveByArrows(event) {
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   const { target, currentTarget } = event;
   if (!step || target.matches("input, textarea, audio") || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const all = [...currentTarget.querySelectorAll("article[id]")];
-  const at = all.indexOf(target.closest("article"));
-  const next = at < 0 ? all.at(-1) : all[at + step];
+  const articles = [...currentTarget.querySelectorAll("article[id]")];
+  const index = articles.indexOf(target.closest("article"));
+  const next = index < 0 ? articles.at(-1) : articles[index + step];
   if (!next) return;
   event.preventDefault();
   next.focus({ preventScroll: true });
   next.scrollIntoView({ block: "nearest" });
 }
 
-const isNear = signal(true); // the end of the talk is in sight
-const dayInSight = signal("");
+const isNearEnd = signal(true); // whether the newest messages are in view
+const visibleDay = signal("");
 
-/** Stay where one is: at the end, or with the same words before the eyes. */
-function keepPlace(list, keeps) {
-  if (keeps.isAtEnd && !store.hasLater.value) {
+/** Restores the scroll position: at the end, or with the anchor message where it was. */
+function restoreScroll(list, scroll) {
+  if (scroll.isAtEnd && !store.hasLater.value) {
     list.scrollTop = list.scrollHeight;
-  } else if (keeps.anchor) {
-    const there = document.getElementById(keeps.anchor.id);
-    if (there) list.scrollTop += there.getBoundingClientRect().top - keeps.anchor.top;
+  } else if (scroll.anchor) {
+    const anchorElement = document.getElementById(scroll.anchor.id);
+    if (anchorElement) list.scrollTop += anchorElement.getBoundingClientRect().top - scroll.anchor.top;
   }
-  notePlace(list, keeps);
+  saveScroll(list, scroll);
 }
 
-/** Note which words stand first in sight, and where. */
-function notePlace(list, keeps) {
-  const left = list.scrollHeight - list.scrollTop - list.clientHeight;
-  keeps.isAtEnd = left < NEAR_END_PX && !store.hasLater.value;
-  if (isNear.value !== keeps.isAtEnd) isNear.value = keeps.isAtEnd;
+/** Saves the scroll position: the first visible message and its offset. */
+function saveScroll(list, scroll) {
+  const remaining = list.scrollHeight - list.scrollTop - list.clientHeight;
+  scroll.isAtEnd = remaining < NEAR_END_PX && !store.hasLater.value;
+  if (isNearEnd.value !== scroll.isAtEnd) isNearEnd.value = scroll.isAtEnd;
   const { top } = list.getBoundingClientRect();
   const first = [...list.querySelectorAll("article[id]")].find((each) => each.getBoundingClientRect().bottom > top);
-  const isTop = !store.hasEarlier.value && list.scrollTop < DAY_PX; // there the day stands in the talk itself
+  const isTop = !store.hasEarlier.value && list.scrollTop < DAY_HEADING_PX; // at the top, the heading of the day is visible itself
   const day = isTop ? "" : (first?.querySelector("time")?.dateTime ?? "");
-  if (dayInSight.value.slice(0, 10) !== day.slice(0, 10)) dayInSight.value = day;
-  keeps.anchor = first ? { id: first.id, top: first.getBoundingClientRect().top } : null;
+  if (visibleDay.value.slice(0, 10) !== day.slice(0, 10)) visibleDay.value = day;
+  scroll.anchor = first ? { id: first.id, top: first.getBoundingClientRect().top } : null;
 }
 
-let isReading = false;
+let isLoading = false;
 
-/** Read more where one comes near the end of what was read. */
-function readOn(list) {
+/** Loads more messages when the scroll position is near either end of the loaded ones. */
+function preloadNearEdge(list) {
   const below = list.scrollHeight - list.scrollTop - list.clientHeight;
-  if (store.hasEarlier.value && list.scrollTop < AHEAD_PX) readMore("earlier");
-  else if (store.hasLater.value && below < AHEAD_PX) readMore("later");
+  if (store.hasEarlier.value && list.scrollTop < PRELOAD_PX) loadMore("earlier");
+  else if (store.hasLater.value && below < PRELOAD_PX) loadMore("later");
 }
 
-async function readMore(side) {
-  if (isReading) return;
-  isReading = true;
+async function loadMore(side) {
+  if (isLoading) return;
+  isLoading = true;
   try {
     await store.loadMoreMessages(side);
   } catch {
-    // The connection is told of above; scrolling on tries again.
+    // The header shows the lost connection; scrolling retries.
   } finally {
-    isReading = false;
+    isLoading = false;
   }
 }
 
-let sought = null;
+let targetId = null;
 
-/** Bring words before the eyes, however far back they are. @param {string} id */
+/** Shows a message in the chat, loading the messages around it if needed. @param {string} id */
 export async function showMessage(id) {
-  if (matchMedia(COVERED).matches) store.drawer.value = null;
+  if (matchMedia(OVERLAY_QUERY).matches) store.drawer.value = null;
   store.isTimelineOpen.value = false;
-  sought = id;
+  targetId = id;
   if (currentPage.value !== "chat") navigate(findAddress("chat"));
   if (!store.messages.value.some((each) => each.id === id)) {
     try {
       await store.showAround(id);
     } catch (problem) {
-      sought = null;
+      targetId = null;
       store.drawer.value = { kind: "problem", opener: document.activeElement, text: problem.message };
     }
   } else {
@@ -195,15 +195,15 @@ export async function showMessage(id) {
   }
 }
 
-/** What is sought is scrolled to once it is there, and lights up. */
-function showSought(list, keeps) {
-  const found = sought && document.getElementById(`m-${sought}`);
-  if (!found) return;
-  store.foundMessage.value = sought;
-  sought = null;
-  keeps.isAtEnd = false;
-  found.scrollIntoView({ block: "center" });
-  found.focus({ preventScroll: true });
-  found.animate([{ background: "var(--accent-soft)" }, { background: "transparent" }], SHOWN_MS);
-  notePlace(list, keeps);
+/** Scrolls to the requested message once it is rendered, focuses it and highlights it. */
+function showTarget(list, scroll) {
+  const element = targetId && document.getElementById(`m-${targetId}`);
+  if (!element) return;
+  store.foundMessage.value = targetId;
+  targetId = null;
+  scroll.isAtEnd = false;
+  element.scrollIntoView({ block: "center" });
+  element.focus({ preventScroll: true });
+  element.animate([{ background: "var(--accent-soft)" }, { background: "transparent" }], HIGHLIGHT_MS);
+  saveScroll(list, scroll);
 }

@@ -5,18 +5,18 @@ import { reloadIfOutdated } from "./app_shell.js";
 import * as store from "./store.js";
 import * as outbox from "./outbox.js";
 
-const PAUSES_S = [0.5, 1, 2, 2, 2, 2, 2, 4]; // a restarted server is seen at once
-const SILENT_S = 75; // the server sends a heartbeat every 30 s
-const UNSEEN_S = 60; // a browser has six connections for all of its tabs
+const RETRY_DELAYS_S = [0.5, 1, 2, 2, 2, 2, 2, 4]; // short at first, so that a server restart is noticed quickly
+const HEARTBEAT_TIMEOUT_S = 75; // the server sends a heartbeat every 30 s
+const HIDDEN_TIMEOUT_S = 60; // hidden pages disconnect: browsers allow six connections for all tabs
 
 /** @type {Record<string, (data?: any) => unknown>} */
-const HEARD = {
+const HANDLERS = {
   "chat.connection.ready": ({ person, companion, mood, progress, page }) => {
-    if (person !== store.me.value.id) return location.reload(); // somebody else has signed in beside
+    if (person !== store.me.value.id) return location.reload(); // another person has signed in in this browser
     store.isConnected.value = true;
-    if (!isTyping()) reloadIfOutdated(page);
+    if (!hasUnsavedInput()) reloadIfOutdated(page);
     store.tasksChanged.value += 1;
-    if (takeMissedRead() && !isTyping()) store.reloadCount.value += 1; // what could not be read meanwhile is read now
+    if (takeMissedRead() && !hasUnsavedInput()) store.reloadCount.value += 1; // reloads what failed to load meanwhile
     store.renameCompanion(companion);
     store.mood.value = mood;
     store.progress.value = progress;
@@ -27,7 +27,7 @@ const HEARD = {
   "chat.message.edited": (message) => store.updateMessage(message),
   "chat.message.token": (piece) => store.extendDraft(piece),
   "chat.message.done": (message) => {
-    store.tasksChanged.value += 1; // what was said may have set or ended one, or is a reminder
+    store.tasksChanged.value += 1; // the message may have created or finished a task, or is a reminder
     store.finishReply(message);
   },
   "chat.tasks.updated": () => (store.tasksChanged.value += 1),
@@ -38,91 +38,91 @@ const HEARD = {
   "chat.session.boundary": () => {},
   "chat.mood.update": ({ mood }) => (store.mood.value = mood),
   "chat.companion.renamed": ({ companion }) => store.renameCompanion(companion),
-  "chat.settings.updated": () => surely(store.readState),
+  "chat.settings.updated": () => retryUntilDone(store.loadState),
   "chat.history.changed": () => {
     store.tasksChanged.value += 1;
     store.entitiesChanged.value += 1;
-    return surely(store.load);
+    return retryUntilDone(store.load);
   },
   "memory.rewritten": () => {
     store.clear();
-    return surely(store.load);
+    return retryUntilDone(store.load);
   },
   "memory.thinking": ({ progress }) => {
     store.progress.value = progress;
-    return progress ? undefined : surely(store.readState); // whether all that was said is read
+    return progress ? undefined : retryUntilDone(store.loadState); // updates whether all messages have been learned from
   },
 };
 for (const topic of ["entity.confirmed", "entity.description_updated", "entity.changed", "triple.created", "triple.changed"]) {
-  HEARD[`memory.${topic}`] = () => (store.entitiesChanged.value += 1);
+  HANDLERS[`memory.${topic}`] = () => (store.entitiesChanged.value += 1);
 }
 for (const { name } of KINDS.filter((each) => each.isLearned)) {
-  HEARD[`memory.${name}.created`] = (decided) => store.addLearned(decided, true);
-  HEARD[`memory.${name}.changed`] = (decided) => store.addLearned(decided, false);
+  HANDLERS[`memory.${name}.created`] = (decision) => store.addLearned(decision, true);
+  HANDLERS[`memory.${name}.changed`] = (decision) => store.addLearned(decision, false);
 }
 
-/** Whether drawing the place anew would take away what is being written there. */
-function isTyping() {
+/** Whether a reload would discard text that is being typed; the composer keeps its text. */
+function hasUnsavedInput() {
   const field = /** @type {HTMLInputElement | null} */ (document.activeElement);
-  return Boolean(field?.matches("textarea:not(#say), input") && field.value); // what is to be said is kept
+  return Boolean(field?.matches("textarea:not(#say), input") && field.value); // the composer saves its own text
 }
 
-const pauseMs = (failures) => PAUSES_S[Math.min(failures, PAUSES_S.length - 1)] * 1000;
+const retryDelayMs = (failures) => RETRY_DELAYS_S[Math.min(failures, RETRY_DELAYS_S.length - 1)] * 1000;
 
-/** Read something, however long the server is away meanwhile. @param {() => Promise<unknown>} read */
-async function surely(read) {
+/** Calls a loader until it succeeds, or the session ends. @param {() => Promise<unknown>} load */
+async function retryUntilDone(load) {
   for (let failures = 0; store.phase.value === "open"; failures++) {
     try {
-      await read();
+      await load();
       return;
     } catch (problem) {
       if (problem.status === 401) store.phase.value = "signed-out";
-      else await new Promise((resolve) => setTimeout(resolve, pauseMs(failures)));
+      else await new Promise((resolve) => setTimeout(resolve, retryDelayMs(failures)));
     }
   }
 }
 
-/** Listen from a position on, for as long as the page is open. @param {string} position */
+/** Receives events from a position on, reconnecting for as long as the page is open. @param {string} position */
 export function listen(position) {
-  let after = position;
+  let lastPosition = position;
   let failures = 0;
-  let watch = 0;
-  let again = 0;
-  let unseen = 0;
-  let source;
+  let heartbeatTimer = 0;
+  let retryTimer = 0;
+  let hiddenTimer = 0;
+  let stream;
 
   function open() {
-    source?.close();
-    const alive = () => {
-      clearTimeout(watch);
-      watch = setTimeout(() => lose(mine), SILENT_S * 1000);
+    stream?.close();
+    const resetHeartbeatTimer = () => {
+      clearTimeout(heartbeatTimer);
+      heartbeatTimer = setTimeout(() => reconnectLater(opened), HEARTBEAT_TIMEOUT_S * 1000);
     };
-    const hear = (topic, data, id) => {
-      if (!HEARD[topic]) return;
-      alive();
+    const onEvent = (topic, data, id) => {
+      if (!HANDLERS[topic]) return;
+      resetHeartbeatTimer();
       failures = 0;
-      if (id) after = id;
-      store.notePosition(after);
-      HEARD[topic](data);
+      if (id) lastPosition = id;
+      store.notePosition(lastPosition);
+      HANDLERS[topic](data);
     };
-    const mine = api.events(after, { hear, lose: () => lose(mine) });
-    source = mine;
-    alive();
+    const opened = api.openEvents(lastPosition, { onEvent, onClose: () => reconnectLater(opened) });
+    stream = opened;
+    resetHeartbeatTimer();
   }
 
-  function lose(lost) {
-    lost.close();
-    clearTimeout(watch);
-    clearTimeout(again);
+  function reconnectLater(closedStream) {
+    closedStream.close();
+    clearTimeout(heartbeatTimer);
+    clearTimeout(retryTimer);
     store.isConnected.value = false;
-    again = setTimeout(retry, pauseMs(failures++));
+    retryTimer = setTimeout(retry, retryDelayMs(failures++));
   }
 
   async function retry() {
     try {
-      const now = await api.who();
-      if (now.id !== store.me.value.id) {
-        location.reload(); // somebody else has signed in beside
+      const session = await api.getSession();
+      if (session.id !== store.me.value.id) {
+        location.reload(); // another person has signed in in this browser
         return;
       }
     } catch (problem) {
@@ -134,21 +134,21 @@ export function listen(position) {
     open();
   }
 
-  function rest() {
-    source?.close();
-    source = null;
-    clearTimeout(watch);
-    clearTimeout(again);
+  function disconnect() {
+    stream?.close();
+    stream = null;
+    clearTimeout(heartbeatTimer);
+    clearTimeout(retryTimer);
   }
 
   document.addEventListener("visibilitychange", () => {
-    clearTimeout(unseen);
-    if (document.hidden) unseen = setTimeout(rest, UNSEEN_S * 1000);
-    else if (!source) retry();
-    else tryNow();
+    clearTimeout(hiddenTimer);
+    if (document.hidden) hiddenTimer = setTimeout(disconnect, HIDDEN_TIMEOUT_S * 1000);
+    else if (!stream) retry();
+    else retryNow();
   });
-  addEventListener("focus", () => (store.tasksChanged.value += 1)); // another program may have changed what is to be done
-  const tryNow = () => store.isConnected.value || (clearTimeout(again), retry());
-  addEventListener("online", tryNow);
+  addEventListener("focus", () => (store.tasksChanged.value += 1)); // another program may have changed the tasks
+  const retryNow = () => store.isConnected.value || (clearTimeout(retryTimer), retry());
+  addEventListener("online", retryNow);
   open();
 }

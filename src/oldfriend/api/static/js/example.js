@@ -1,4 +1,4 @@
-// An example for newcomers: words, and what is learned from them.
+// An example for new users: a message, and what is learned from it.
 import { html } from "./html.js";
 import { KindIcon } from "./icons.js";
 import { t } from "./i18n.js";

@@ -1,56 +1,57 @@
 // Keyboard focus: what closes gives it back to what opened it.
 import { useLayoutEffect, useRef } from "../vendor/hooks.js";
 
-/** What has opened takes the keyboard, before the next key is pressed.
- * @param {unknown} isOpen @returns {{current: any}} */
+/** Returns a ref whose element takes the focus when it opens. @param {unknown} isOpen @returns {{current: any}} */
 export function useFocus(isOpen = true) {
-  const where = useRef(null);
+  const elementRef = useRef(null);
   useLayoutEffect(() => {
-    if (isOpen) where.current?.focus();
+    if (isOpen) elementRef.current?.focus();
   }, [isOpen]);
-  return where;
+  return elementRef;
 }
 
-/** Back to what stands there again, once something is closed that was in its place: [where, comeBack].
+/** Returns [ref, restoreFocus]: after restoreFocus() is called, the ref's element takes the focus once `isOpen` is
+ * false.
  * @param {boolean} isOpen @returns {[{current: any}, () => void]} */
 export function useFocusReturn(isOpen) {
-  const where = useRef(null);
-  const comes = useRef(false);
+  const elementRef = useRef(null);
+  const shouldRestore = useRef(false);
   useLayoutEffect(() => {
-    if (isOpen || !comes.current) return;
-    comes.current = false;
-    where.current?.focus();
+    if (isOpen || !shouldRestore.current) return;
+    shouldRestore.current = false;
+    elementRef.current?.focus();
   }, [isOpen]);
-  return [where, () => void (comes.current = true)];
+  return [elementRef, () => void (shouldRestore.current = true)];
 }
 
-/** While something is open, Escape leaves it: heard from the moment in which it takes the keyboard.
+/** Calls `leave` on Escape while something is open; listens before the next paint, so that no key is missed.
  * @param {unknown} isOpen @param {(event: KeyboardEvent) => void} leave */
 export function useEscape(isOpen, leave) {
-  const newest = useRef(leave);
-  newest.current = leave;
+  const latestLeave = useRef(leave);
+  latestLeave.current = leave;
   useLayoutEffect(() => {
     if (!isOpen) return undefined;
-    const hear = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && newest.current(event);
-    addEventListener("keydown", hear);
-    return () => removeEventListener("keydown", hear);
+    const onKeyDown = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && latestLeave.current(event);
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
   }, [Boolean(isOpen)]);
 }
 
-/** What lies above all else takes the keyboard; Escape closes it and gives it back.
- * @param {boolean} isOpen @param {() => void} close @param {() => boolean} isCovered whether something lies above it in turn */
+/** Returns the ref of a modal: it takes the focus when it opens; Escape closes it and returns the focus to where it
+ * was.
+ * @param {boolean} isOpen @param {() => void} close @param {() => boolean} isCovered whether another modal is above it */
 export function useModalFocus(isOpen, close, isCovered) {
-  const cover = useRef(null);
+  const modal = useRef(null);
   const opener = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
     if (!isOpen) return;
     opener.current = /** @type {HTMLElement | null} */ (document.activeElement);
-    cover.current.focus();
+    modal.current.focus();
   }, [isOpen]);
   useEscape(isOpen, () => {
     if (isCovered()) return;
     close();
     opener.current?.focus();
   });
-  return cover;
+  return modal;
 }

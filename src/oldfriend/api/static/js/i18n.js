@@ -4,93 +4,95 @@ import en from "./i18n/en.js";
 
 /** The languages of the page, each by its own name. */
 export const LANGUAGES = { en: "English", de: "Deutsch", es: "Español", fr: "Français", zh: "中文" };
-const READ = { // all but English, which comes with the page: each in a bundle of its own
+const LOADERS = { // all but English, which is in the main bundle: each in a bundle of its own
   de: () => import("./i18n/de.js"),
   es: () => import("./i18n/es.js"),
   fr: () => import("./i18n/fr.js"),
   zh: () => import("./i18n/zh.js"),
 };
-const PAUSE_MS = 2000;
-const LONGEST_WAIT_MS = 3000; // for words, before the page begins in English
+const RETRY_DELAY_MS = 2000;
+const MAX_WAIT_MS = 3000; // for the translations, before the page starts in English
 
 /** @type {Record<string, Record<string, string>>} */
-const books = { en }; // by language, as far as they were read
-let wanted =
+const phrasesByLanguage = { en }; // loaded translations, by language
+let selectedLanguage =
   [localStorage.getItem("language"), ...navigator.languages.map((each) => each.split("-")[0])].find(
     (each) => each !== null && Object.hasOwn(LANGUAGES, each),
   ) ?? "en";
 
-/** The language of the page: as chosen here, else as the browser prefers; English until its words are here. */
+/** The current language: the one chosen here, else the browser's; English until its translations are loaded. */
 export const language = signal("en");
 
-/** Speak what is wanted, once its words are here; words that could not be read are read again. */
-async function takeUp() {
-  const taken = wanted;
+/** Loads the selected language and switches to it; retries until it is loaded or another one is selected. */
+async function loadLanguage() {
+  const requested = selectedLanguage;
   try {
-    books[taken] ??= (await READ[taken]()).default;
+    phrasesByLanguage[requested] ??= (await LOADERS[requested]()).default;
   } catch {
-    setTimeout(() => taken === wanted && takeUp(), PAUSE_MS);
+    setTimeout(() => requested === selectedLanguage && loadLanguage(), RETRY_DELAY_MS);
     return;
   }
-  if (taken === wanted) language.value = taken;
+  if (requested === selectedLanguage) language.value = requested;
 }
 
-/** Fulfilled when the page may begin to speak. */
-export const ready = Promise.race([takeUp(), new Promise((begin) => setTimeout(begin, LONGEST_WAIT_MS))]);
+/** Resolves when the translations are loaded, or after MAX_WAIT_MS. */
+export const ready = Promise.race([loadLanguage(), new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS))]);
 
-/** @param {string} chosen */
-export function setLanguage(chosen) {
-  localStorage.setItem("language", chosen);
-  wanted = chosen;
-  return takeUp();
+/** @param {string} code */
+export function setLanguage(code) {
+  localStorage.setItem("language", code);
+  selectedLanguage = code;
+  return loadLanguage();
 }
 
-/** A phrase, with what stands in {braces} filled in; of {count|message|messages} what goes with that number in this language.
- * @param {string} name @param {Record<string, string | number>} [values] @param {string} [otherwise] what is said where there is none */
-export function t(name, values = {}, otherwise = name) {
-  const phrase = books[language.value][name] ?? en[name] ?? otherwise;
-  return phrase.replace(FILLED, (_, key, one, more) => (one === undefined ? inDigits(values[key] ?? "") : isOne(values[key]) ? one : more));
+/** Returns a translated phrase with {name} replaced by its value, and {count|singular|plural} by the form for that
+ * count.
+ * @param {string} name @param {Record<string, string | number>} [values] @param {string} [fallback] returned if there is no such phrase */
+export function t(name, values = {}, fallback = name) {
+  const phrase = phrasesByLanguage[language.value][name] ?? en[name] ?? fallback;
+  return phrase.replace(PLACEHOLDER, (_, key, singular, plural) => (singular === undefined ? formatValue(values[key] ?? "") : isSingular(values[key]) ? singular : plural));
 }
 
-const FILLED = /\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}/g;
+const PLACEHOLDER = /\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}/g;
 
-/** A number as it is written here. @param {string | number} value */
-const inDigits = (value) => (typeof value === "number" ? value.toLocaleString(place()) : String(value));
+/** Formats a value as text, numbers in the current locale. @param {string | number} value */
+const formatValue = (value) => (typeof value === "number" ? value.toLocaleString(findLocale()) : String(value));
 
-/** Whether the singular goes with a number: of none, too, in French. @param {string | number} count */
-const isOne = (count) => new Intl.PluralRules(language.value).select(Number(count)) === "one";
+/** Whether a count takes the singular in the current language; in French, zero does. @param {string | number} count */
+const isSingular = (count) => new Intl.PluralRules(language.value).select(Number(count)) === "one";
 
 /** @typedef {{text: string, code: string | null, values: Record<string, any>}} Saying */
 
-/** What the server says, in the words that the page has for its code; in English where it has none.
+/** Translates a text of the server by its code; returns its English text if the page has no translation.
  * @param {Saying} said @returns {string} */
 export function translateServerText({ text, code, values }) {
   const phrase = `said_${code}`;
   if (!Object.hasOwn(en, phrase)) return text;
-  return t(phrase, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, valueTold(value)])));
+  return t(phrase, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, translateValue(value)])));
 }
 
 /** @param {string | number | Saying} value */
-function valueTold(value) {
+function translateValue(value) {
   return typeof value === "object" ? translateServerText(value) : value;
 }
 
-/** What the server says of a problem. What the page has no words for is told in English; in other languages with what
- * kind of problem it is before it. @param {number} status @param {{detail: string, code?: string | null, values?: Record<string, any>}} answer */
+/** Translates an error of the server by its code; without a code, returns the English detail, in other languages after
+ * the translated kind of error.
+ * @param {number} status @param {{detail: string, code?: string | null, values?: Record<string, any>}} answer */
 export function translateProblem(status, { detail, code = null, values = {} }) {
   if (code) return translateServerText({ text: detail, code, values });
   const kind = `problem_${status}`;
   return language.value === "en" || !Object.hasOwn(en, kind) ? detail : t("problem", { kind: t(kind), detail });
 }
 
-/** All time zones, with some before the others. @param {string[]} first */
+/** Lists all time zones, the given ones first. @param {string[]} first */
 export const listTimeZones = (...first) => [...new Set([...first, "UTC", ...Intl.supportedValuesOf("timeZone")])];
 
-const IMPORTED = { whatsapp: "WhatsApp", chatgpt: "ChatGPT", claude: "Claude", day_one: "Day One", apple_health: "Apple Health" };
+const IMPORT_NAMES = { whatsapp: "WhatsApp", chatgpt: "ChatGPT", claude: "Claude", day_one: "Day One", apple_health: "Apple Health" };
 
-/** Where something was said, as it is called. @param {string} channel */
+/** Returns the display name of a channel or of an import format. @param {string} channel */
 export const channelName = (channel) =>
-  Object.hasOwn(en, `${channel}_title`) ? t(`${channel}_title`) : (IMPORTED[/** @type {keyof IMPORTED} */ (channel)] ?? channel);
+  Object.hasOwn(en, `${channel}_title`) ? t(`${channel}_title`) : (IMPORT_NAMES[/** @type {keyof IMPORT_NAMES} */ (channel)] ?? channel);
 
 /** @param {string} iso */
 export function formatTime(iso) {
@@ -103,7 +105,7 @@ export function formatDay(iso) {
   return format(iso, { weekday: "long", day: "numeric", month: "long", year });
 }
 
-/** A day to come, or one not long gone, with its weekday. @param {string} iso */
+/** Formats a date with its short weekday; without the year if it is this year's. @param {string} iso */
 export function formatWeekday(iso) {
   const year = new Date(iso).getFullYear() === new Date().getFullYear() ? undefined : "numeric";
   return format(iso, { weekday: "short", day: "numeric", month: "short", year });
@@ -115,12 +117,12 @@ export function formatShortDay(iso) {
   return isToday ? formatTime(iso) : format(iso, { day: "numeric", month: "short", year: "numeric" });
 }
 
-/** @param {string} iso @param {Intl.DateTimeFormatOptions} how */
-function format(iso, how) {
-  return new Intl.DateTimeFormat(place(), { ...how, hourCycle: "h23" }).format(new Date(iso));
+/** @param {string} iso @param {Intl.DateTimeFormatOptions} options */
+function format(iso, options) {
+  return new Intl.DateTimeFormat(findLocale(), { ...options, hourCycle: "h23" }).format(new Date(iso));
 }
 
-/** Where the language of the page is written as the browser likes it. */
-function place() {
+/** Returns the browser's preferred locale of the current language, such as en-GB. */
+function findLocale() {
   return navigator.languages.find((each) => each.startsWith(language.value)) ?? language.value;
 }

@@ -3,10 +3,10 @@ import { openSearch } from "./chat.js";
 import { findAddress, navigate, currentPage, MAIN_PAGES } from "./router.js";
 import * as store from "./store.js";
 
-const IS_MAC = /Mac|iP(hone|ad)/.test(navigator.platform); // there Alt writes other characters
+const IS_MAC = /Mac|iP(hone|ad)/.test(navigator.platform); // on a Mac, Alt types other characters
 const MODIFIER = IS_MAC ? "⌘" : "Ctrl";
 
-/** All keys, as they are told: what is pressed, and the phrase for what it does. @type {[string[], string][]} */
+/** All shortcuts: the keys, and the i18n key of what they do. @type {[string[], string][]} */
 export const KEYS = [
   [[IS_MAC ? "Ctrl" : "Alt", "1 – 5"], "key_places"],
   [[MODIFIER, "K"], "key_search"],
@@ -21,33 +21,33 @@ export const KEYS = [
   [[MODIFIER, "/"], "key_help_writing"],
 ];
 
-/** Show what can be done by keys and commands. */
+/** Opens the help sheet of keys and commands in the drawer. */
 export function openHelp() {
   const opener = store.drawer.value?.opener ?? document.activeElement;
   store.drawer.value = { kind: "help", opener };
 }
 
-/** To a place; to where one writes, if that is the talk. @param {string} name */
-function visit(name) {
+/** Opens a main page; on the chat page, focuses the composer. @param {string} name */
+function openPage(name) {
   if (currentPage.value !== name || name !== "chat") navigate(findAddress(name));
   else document.getElementById("say")?.focus();
 }
 
 /** @param {KeyboardEvent} event */
-function findDeed({ key, code, altKey, ctrlKey, metaKey, target }) {
+function findAction({ key, code, altKey, ctrlKey, metaKey, target }) {
   const isCommand = IS_MAC ? metaKey : ctrlKey && !altKey;
   if (isCommand && key.toLowerCase() === "k") return openSearch;
   if (isCommand && key === "/") return openHelp;
-  const isWriting = /** @type {HTMLElement} */ (target).matches?.("input, textarea, select");
-  if (key === "?" && !isWriting && !altKey && !ctrlKey && !metaKey) return openHelp;
-  const isPlace = IS_MAC ? ctrlKey && !altKey && !metaKey : altKey && !ctrlKey && !metaKey;
-  const name = isPlace && MAIN_PAGES[Number(/^Digit([1-9])$/.exec(code)?.[1]) - 1];
-  return name ? () => visit(name) : null;
+  const isTextInput = /** @type {HTMLElement} */ (target).matches?.("input, textarea, select");
+  if (key === "?" && !isTextInput && !altKey && !ctrlKey && !metaKey) return openHelp;
+  const isPageShortcut = IS_MAC ? ctrlKey && !altKey && !metaKey : altKey && !ctrlKey && !metaKey;
+  const name = isPageShortcut && MAIN_PAGES[Number(/^Digit([1-9])$/.exec(code)?.[1]) - 1];
+  return name ? () => openPage(name) : null;
 }
 
 addEventListener("keydown", (event) => {
-  const deed = !event.defaultPrevented && !event.isComposing && store.phase.value === "open" && findDeed(event);
-  if (!deed) return;
+  const action = !event.defaultPrevented && !event.isComposing && store.phase.value === "open" && findAction(event);
+  if (!action) return;
   event.preventDefault();
-  deed();
+  action();
 });

@@ -1,6 +1,6 @@
 // The kinds of belief: icon, group, and what may be done with each.
 //
-// A kind is called what `kind_NAME` says in words/*/talk.js.
+// The display name of a kind is the phrase `kind_NAME` in i18n/*/chat.js.
 
 /** @typedef {{name: string, group?: string, color?: string, hasDueDate?: boolean, isLearned?: boolean, shape: string}} Kind */
 
@@ -31,7 +31,7 @@ export const KINDS = [
   { name: "entity", color: "person",
     shape: "M8 2.500a2.800 2.800 0 1 1 0 5.600 2.800 2.800 0 0 1 0-5.600z M2.500 14c0-3 2.500-5 5.500-5s5.500 2 5.500 5z" },
 ];
-const FALLBACK = "fact";
+const FALLBACK_KIND = "fact";
 const GROUP_NAMES = [
   ["facts", "memory_group_facts", "memory_short_facts"],
   ["events", "memory_group_events", "memory_short_events"],
@@ -49,4 +49,4 @@ export const GROUPS = GROUP_NAMES.map(([group, phrase, short]) => (
   { phrase, short, kinds: KINDS.filter((each) => each.group === group).map((each) => each.name) }));
 
 /** @param {string} name */
-export const findKind = (name) => KINDS.find((each) => each.name === name) ?? findKind(FALLBACK);
+export const findKind = (name) => KINDS.find((each) => each.name === name) ?? findKind(FALLBACK_KIND);

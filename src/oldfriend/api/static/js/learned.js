@@ -9,120 +9,119 @@ import { followLink, navigate } from "./router.js";
 import * as store from "./store.js";
 import { formatShortDay, t, formatWeekday } from "./i18n.js";
 
-const TYPING_MS = 250;
+const DEBOUNCE_MS = 250;
 const UNDO_MS = 30_000;
 
 export function Learned() {
-  const [sought, setSought] = useState(null); // {words, items}
-  useEffect(() => setSought(null), [store.rewritten.value]);
-  const found = sought?.items;
+  const [search, setSearch] = useState(null); // {words, items}
+  useEffect(() => setSearch(null), [store.rewritten.value]);
+  const results = search?.items;
   const close = () => (store.isTimelineOpen.value = false);
-  const cover = useModalFocus(store.isTimelineOpen.value, close, () => Boolean(store.drawer.value));
-  const shown = found ?? withTakenBack(store.learned.value);
-  const before = found ? shown.length : countOfLastDay(shown);
-  return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} tabindex="-1" ref=${cover} aria-label=${t("learned")}>
+  const panel = useModalFocus(store.isTimelineOpen.value, close, () => Boolean(store.drawer.value));
+  const entries = results ?? withRejected(store.learned.value);
+  const newestCount = results ? entries.length : countNewestDay(entries);
+  return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} tabindex="-1" ref=${panel} aria-label=${t("learned")}>
     <header><h2>${t("learned")}</h2>
       <button class="quiet only-phone" onClick=${close}>${t("close")}</button></header>
-    <${Search} onFound=${setSought} />
-    ${!found && html`<${Unconfirmed} />`}<${Thinking} />
-    ${!found && html`<${Failed} /><${ReadNow} />`}
-    ${shown.length === 0 && html`<p class="empty">${found ? t("search_none", { words: sought.words }) : t("learned_empty")}</p>`}
-    <ul role="list" aria-live="polite">${rowsOf(shown.slice(0, before))}</ul>
-    ${before < shown.length && html`<details class="learned-before"><summary>${t("learned_before")}</summary>
-      <ul role="list">${rowsOf(shown.slice(before))}</ul></details>`}
-    ${!found && store.earlierLearned.value &&
+    <${Search} onFound=${setSearch} />
+    ${!results && html`<${Unconfirmed} />`}<${LearningStatus} />
+    ${!results && html`<${FailedMessages} /><${LearnNow} />`}
+    ${entries.length === 0 && html`<p class="empty">${results ? t("search_none", { words: search.words }) : t("learned_empty")}</p>`}
+    <ul role="list" aria-live="polite">${renderRows(entries.slice(0, newestCount))}</ul>
+    ${newestCount < entries.length && html`<details class="learned-before"><summary>${t("learned_before")}</summary>
+      <ul role="list">${renderRows(entries.slice(newestCount))}</ul></details>`}
+    ${!results && store.earlierLearned.value &&
     html`<button class="quiet earlier" onClick=${store.loadEarlierLearned}>${t("earlier")}</button>`}
-    ${!found && shown.length >= store.MOST_LEARNED && html`<a href="/memory" onClick=${followLink}>${t("learned_all")}</a>`}
+    ${!results && entries.length >= store.MAX_LEARNED && html`<a href="/memory" onClick=${followLink}>${t("learned_all")}</a>`}
   </aside>`;
 }
 
-/** How much was learned on the last day on which anything was; the latest stands first. @param {{at: string}[]} shown */
-function countOfLastDay(shown) {
+/** Counts the entries of the newest day; entries are sorted newest first. @param {{at: string}[]} entries */
+function countNewestDay(entries) {
   const dayOf = ({ at }) => new Date(at).toDateString();
-  const other = shown.findIndex((each) => dayOf(each) !== dayOf(shown[0]));
-  return other < 0 ? shown.length : other;
+  const firstOlder = entries.findIndex((each) => dayOf(each) !== dayOf(entries[0]));
+  return firstOlder < 0 ? entries.length : firstOlder;
 }
 
-/** What was just called wrong keeps its place among what was learned, and with it the day that is the last.
- * @param {any[]} shown */
-function withTakenBack(shown) {
-  const taken = store.rejected.value;
-  if (!taken?.decided || shown.some((each) => each.belief.id === taken.belief.id)) return shown;
-  return shown.toSpliced(taken.index, 0, taken.decided);
+/** Returns the entries with the just rejected one kept in its place. @param {any[]} entries */
+function withRejected(entries) {
+  const rejection = store.rejected.value;
+  if (!rejection?.decided || entries.some((each) => each.belief.id === rejection.belief.id)) return entries;
+  return entries.toSpliced(rejection.index, 0, rejection.decided);
 }
 
-/** Some of what was learned; where something was just called wrong, the way back stands in its place. @param {any[]} shown */
-function rowsOf(shown) {
-  const taken = store.rejected.value;
-  return shown.map((each) => each.belief.id === taken?.belief.id
-    ? html`<${TakenBack} key="taken-back" text=${taken.belief.sentence} onUndo=${() => bringBack(taken)} />`
-    : html`<${Line} key=${each.belief.id} decided=${each} />`);
+/** Renders entries; the just rejected one is replaced by an undo row. @param {any[]} entries */
+function renderRows(entries) {
+  const rejection = store.rejected.value;
+  return entries.map((each) => each.belief.id === rejection?.belief.id
+    ? html`<${RejectedRow} key="taken-back" text=${rejection.belief.sentence} onUndo=${() => undoReject(rejection)} />`
+    : html`<${LearnedRow} key=${each.belief.id} entry=${each} />`);
 }
 
-/** On a phone: what waits for a yes or no, or the last thing that was learned, above where one writes. */
+/** On a phone, a strip above the composer: the first unconfirmed belief, else the latest learned one. */
 export function LearnedStrip() {
-  const decided = store.latest.value ?? store.learned.value[0];
+  const entry = store.latest.value ?? store.learned.value[0];
   const { items, total } = store.unconfirmed.value;
-  const belief = items[0] ?? decided?.belief;
-  const told = items.length ? t("doubts_open", { count: total }) : decided && t("learned_open", { text: decided.belief.sentence });
+  const belief = items[0] ?? entry?.belief;
+  const text = items.length ? t("doubts_open", { count: total }) : entry && t("learned_open", { text: entry.belief.sentence });
   return belief && html`<button class="strip only-phone" onClick=${() => (store.isTimelineOpen.value = true)}>
-    <${KindIcon} kind=${belief.kind} /><span>${told}</span></button>`;
+    <${KindIcon} kind=${belief.kind} /><span>${text}</span></button>`;
 }
 
-/** What goes on behind the talk, while it does. */
-function Thinking() {
-  const now = store.progress.value;
-  if (!now) return null;
-  const days = now.since && [...new Set([formatWeekday(now.since), formatWeekday(now.until)])].join(" – ");
-  const cost = now.cost_usd ? t("thinking_cost", { cents: Math.round(now.cost_usd * 1000) / 10 }) : "";
-  const told = !now.of
+/** The progress of learning in the background; null while nothing runs. */
+function LearningStatus() {
+  const progress = store.progress.value;
+  if (!progress) return null;
+  const days = progress.since && [...new Set([formatWeekday(progress.since), formatWeekday(progress.until)])].join(" – ");
+  const cost = progress.cost_usd ? t("thinking_cost", { cents: Math.round(progress.cost_usd * 1000) / 10 }) : "";
+  const text = !progress.of
     ? t("thinking_over")
-    : now.waits_until
-      ? t("thinking_waits", { when: formatShortDay(now.waits_until), left: now.of - now.read })
-      : t("thinking_about", { days, read: now.read, of: now.of, cost });
-  return html`<p class="behind" role="status">${now.of > 0 && html`<progress max=${now.of} value=${now.read} aria-hidden="true"></progress>`}<span>${told}</span></p>`;
+    : progress.waits_until
+      ? t("thinking_waits", { when: formatShortDay(progress.waits_until), left: progress.of - progress.read })
+      : t("thinking_about", { days, read: progress.read, of: progress.of, cost });
+  return html`<p class="behind" role="status">${progress.of > 0 && html`<progress max=${progress.of} value=${progress.read} aria-hidden="true"></progress>`}<span>${text}</span></p>`;
 }
 
-/** What could not be read is told where it is missed, and can be tried again. */
-function Failed() {
-  const [why, setWhy] = useState("");
+/** How many messages could not be learned from, with a button to retry. */
+function FailedMessages() {
+  const [error, setError] = useState("");
   const count = store.state.value.unread_failed;
-  const again = async () => {
-    setWhy("");
+  const retry = async () => {
+    setError("");
     try {
-      await api.readNow();
-      await store.readState();
+      await api.learnNow();
+      await store.loadState();
     } catch (problem) {
-      setWhy(problem.message || t("lost"));
+      setError(problem.message || t("lost"));
     }
   };
   if (!count) return null;
   return html`<p class="behind failed" role="status"><span>${t(count === 1 ? "learned_failed_one" : "learned_failed", { count })}</span>
-    <button onClick=${again}>${t("try_again")}</button>${why && html`<span class="bad" role="alert">${why}</span>`}</p>`;
+    <button onClick=${retry}>${t("try_again")}</button>${error && html`<span class="bad" role="alert">${error}</span>`}</p>`;
 }
 
-/** Something was said that is not read yet: it is when the talk pauses, or now. */
-function ReadNow() {
-  const [told, setTold] = useState("");
-  useEffect(() => void (store.hasUnlearned.value && setTold("")), [store.hasUnlearned.value]);
-  useEffect(() => setTold((now) => (now === t("learned_waits") ? "" : now)), [store.learned.value.length]);
-  const read = async () => {
-    setTold(t("learned_reading"));
+/** Messages that are not learned from yet, with a button to learn now instead of after a pause in the chat. */
+function LearnNow() {
+  const [status, setStatus] = useState("");
+  useEffect(() => void (store.hasUnlearned.value && setStatus("")), [store.hasUnlearned.value]);
+  useEffect(() => setStatus((current) => (current === t("learned_waits") ? "" : current)), [store.learned.value.length]);
+  const learnNow = async () => {
+    setStatus(t("learned_reading"));
     try {
-      const { waiting } = await api.readNow();
-      await store.load(); // what was learned may come by event only later
-      setTold(waiting ? t("learned_waits") : store.learned.value.length ? "" : t("learned_nothing"));
+      const { waiting } = await api.learnNow();
+      await store.load(); // the event of what was learned may arrive later
+      setStatus(waiting ? t("learned_waits") : store.learned.value.length ? "" : t("learned_nothing"));
     } catch (problem) {
-      setTold(problem.message || t("lost"));
+      setStatus(problem.message || t("lost"));
     }
   };
-  if (!told && !store.hasUnlearned.value) return null;
-  return html`<p class="empty" role="status">${told || t("learned_later")} ${!told && html`<button class="quiet" onClick=${read}>${t("learned_now")}</button>`}</p>`;
+  if (!status && !store.hasUnlearned.value) return null;
+  return html`<p class="empty" role="status">${status || t("learned_later")} ${!status && html`<button class="quiet" onClick=${learnNow}>${t("learned_now")}</button>`}</p>`;
 }
 
-/** What is not believed before one says yes: each with the words it was read in. It stands above what comes and goes by itself. */
+/** Unconfirmed beliefs with their quotes, to be confirmed or rejected. They stand above lists that change by themselves. */
 function Unconfirmed() {
-  const [answered, setAnswered] = useState([]); // {belief, verdict, height}: they keep their place, so that nothing moves under a finger
+  const [answered, setAnswered] = useState([]); // {belief, verdict, height in px}: answered rows keep their place and height, so that no button moves under a finger
   const order = useRef([]);
   useEffect(() => setAnswered([]), [store.rewritten.value]);
   useEffect(() => {
@@ -131,127 +130,127 @@ function Unconfirmed() {
   }, [answered]);
   const { items, total } = store.unconfirmed.value;
   const decide = async (belief, verdict, height) => {
-    const after = await judge(belief, verdict);
-    const others = (now) => now.filter((each) => each.belief.id !== belief.id);
-    if (after) setAnswered((now) => (verdict === "unreject" ? others(now) : [...others(now), { belief: after, verdict, height }]));
+    const updated = await sendVerdict(belief, verdict);
+    const others = (current) => current.filter((each) => each.belief.id !== belief.id);
+    if (updated) setAnswered((current) => (verdict === "unreject" ? others(current) : [...others(current), { belief: updated, verdict, height }]));
     await store.loadUnconfirmed();
   };
   if (!items.length && !answered.length) return null;
-  const answers = new Map(answered.map((each) => [each.belief.id, each]));
-  const asked = new Map(items.map((each) => [each.id, each]));
-  order.current = [...new Set([...order.current, ...asked.keys()])].filter((id) => asked.has(id) || answers.has(id));
+  const answersById = new Map(answered.map((each) => [each.belief.id, each]));
+  const itemsById = new Map(items.map((each) => [each.id, each]));
+  order.current = [...new Set([...order.current, ...itemsById.keys()])].filter((id) => itemsById.has(id) || answersById.has(id));
   return html`<section class="doubts" aria-label=${t("doubts")}>
     <h3>${t("doubts")}</h3><p class="meta">${t("doubts_hint")}</p>
     <ul role="list">${order.current.map((id) =>
-      answers.has(id)
-        ? html`<${Answered} key=${`answered-${id}`} answer=${answers.get(id)} onUndo=${() => decide(answers.get(id).belief, "unreject", 0)} />`
-        : html`<${Doubt} key=${id} belief=${asked.get(id)} decide=${(verdict, height) => decide(asked.get(id), verdict, height)} />`)}</ul>
+      answersById.has(id)
+        ? html`<${AnsweredRow} key=${`answered-${id}`} answer=${answersById.get(id)} onUndo=${() => decide(answersById.get(id).belief, "unreject", 0)} />`
+        : html`<${UnconfirmedRow} key=${id} belief=${itemsById.get(id)} decide=${(verdict, height) => decide(itemsById.get(id), verdict, height)} />`)}</ul>
     ${items.length < total &&
     html`<button class="quiet" onClick=${() => store.loadUnconfirmed(true)}>${t("doubts_all", { count: total })}</button>`}
   </section>`;
 }
 
-function Doubt({ belief, decide }) {
+function UnconfirmedRow({ belief, decide }) {
   const row = useRef(null);
   const answer = (verdict) => decide(verdict, row.current.offsetHeight);
   return html`<li class="belief" ref=${row}>
     <${KindIcon} kind=${belief.kind} />
     <div><p class="text">${belief.sentence}</p>
-      ${belief.words.slice(0, 2).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
+      ${belief.words.slice(0, 2).map((quote) => html`<${Quote} key=${quote.message + quote.quote} quote=${quote} />`)}
       <p class="choices"><button class="quiet" onClick=${() => answer("confirm")}>${t("doubt_yes")}</button>
         <button class="quiet" onClick=${() => answer("reject")}>${t("doubt_no")}</button>
         <button class="quiet" onClick=${() => navigate(`/forget/${belief.id}`)}>${t("forget")}</button></p></div>
   </li>`;
 }
 
-/** What one has just said of a question, as high as it was. */
-function Answered({ answer, onUndo }) {
+/** A row that was just answered, as high as it was before. */
+function AnsweredRow({ answer, onUndo }) {
   const style = { minHeight: `${answer.height}px` };
-  if (answer.verdict === "reject") return html`<${TakenBack} text=${answer.belief.sentence} onUndo=${onUndo} style=${style} />`;
+  if (answer.verdict === "reject") return html`<${RejectedRow} text=${answer.belief.sentence} onUndo=${onUndo} style=${style} />`;
   return html`<li class="taken-back" style=${style}><span role="status">${t("doubt_confirmed", { text: answer.belief.sentence })}</span></li>`;
 }
 
 function Search({ onFound }) {
   const timer = useRef(0);
-  const look = ({ target }) => {
+  const search = ({ target }) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(async () => {
       const words = target.value.trim();
-      const answer = words && (await api.search(words).catch(() => null));
+      const answer = words && (await api.searchBeliefs(words).catch(() => null));
       if (words === target.value.trim()) onFound(answer ? { words, items: answer.items.map((belief) => ({ belief, at: belief.learned_at })) } : null);
-    }, TYPING_MS);
+    }, DEBOUNCE_MS);
   };
-  return html`<input class="search" type="search" placeholder=${t("search")} aria-label=${t("search")} onInput=${look} />`;
+  return html`<input class="search" type="search" placeholder=${t("search")} aria-label=${t("search")} onInput=${search} />`;
 }
 
-function Line({ decided }) {
-  const { belief, isNew, source } = decided;
+function LearnedRow({ entry }) {
+  const { belief, isNew, source } = entry;
   const status = ["tentative", "disputed"].includes(belief.status) && belief.sentence === belief.text && t(`status_${belief.status}`);
   return html`<li class=${`belief ${isNew ? "is-new" : ""}`}>
     <${KindIcon} kind=${belief.kind} />
     <div><p class="text">${belief.sentence} ${status && html`<span class="pill">${status}</span>`}</p>
-      ${belief.words.slice(0, 2).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
+      ${belief.words.slice(0, 2).map((quote) => html`<${Quote} key=${quote.message + quote.quote} quote=${quote} />`)}
       ${source && html`<p class="meta">${t(source === "reflection" ? "thought_reflection" : "thought_tick")}</p>`}
       ${!belief.words.length && belief.is_by_person && html`<p class="meta">${t("learned_you")}</p>`}
-      <${Choices} belief=${belief} /></div>
+      <${Actions} belief=${belief} /></div>
   </li>`;
 }
 
-function Words({ words }) {
-  return html`<button class="words" onClick=${() => showMessage(words.message)}>
-    <q>${words.quote}</q> <time datetime=${words.at}>${formatShortDay(words.at)}</time></button>`;
+function Quote({ quote }) {
+  return html`<button class="words" onClick=${() => showMessage(quote.message)}>
+    <q>${quote.quote}</q> <time datetime=${quote.at}>${formatShortDay(quote.at)}</time></button>`;
 }
 
-function Choices({ belief }) {
-  const deed = (name, act) => html`<button class="deed-icon" aria-label=${t(name)} title=${t(name)} onClick=${act}><${ActionIcon} name=${name} /></button>`;
+function Actions({ belief }) {
+  const actionButton = (name, onClick) => html`<button class="deed-icon" aria-label=${t(name)} title=${t(name)} onClick=${onClick}><${ActionIcon} name=${name} /></button>`;
   return html`<p class="choices">
-    ${belief.is_by_person ? html`<span class="good">${t("kept")}</span>` : deed("keep", () => judge(belief, "confirm"))}
-    ${deed("wrong", () => reject(belief))}${deed("forget", () => navigate(`/forget/${belief.id}`))}</p>`;
+    ${belief.is_by_person ? html`<span class="good">${t("kept")}</span>` : actionButton("keep", () => sendVerdict(belief, "confirm"))}
+    ${actionButton("wrong", () => reject(belief))}${actionButton("forget", () => navigate(`/forget/${belief.id}`))}</p>`;
 }
 
-function TakenBack({ text, onUndo, style = {} }) {
+function RejectedRow({ text, onUndo, style = {} }) {
   const button = useRef(null);
-  useLayoutEffect(() => document.activeElement === document.body && button.current.focus({ preventScroll: true }), []); // what one has pressed is gone
+  useLayoutEffect(() => document.activeElement === document.body && button.current.focus({ preventScroll: true }), []); // the pressed button is gone
   return html`<li class="taken-back" style=${style}><span role="status">${t("wrong_done", { text })}</span>
     <button ref=${button} onClick=${onUndo}>${t("undo")}</button></li>`;
 }
 
-let forgetting = 0;
+let undoTimer = 0;
 
-/** Have it decided; how it is then, or null where it could not be. */
-async function judge(belief, verdict) {
-  clearTimeout(forgetting);
+/** Sends a verdict on a belief; returns the updated belief, or null if it failed. */
+async function sendVerdict(belief, verdict) {
+  clearTimeout(undoTimer);
   store.rejected.value = null;
   const opener = document.activeElement;
   try {
     return await api.judge(belief, verdict);
   } catch (problem) {
-    store.drawer.value = { kind: "problem", opener, text: await whyNot(belief, problem) };
+    store.drawer.value = { kind: "problem", opener, text: await explainFailure(belief, problem) };
     return null;
   }
 }
 
-/** It is not so; for a while that can be taken back where it stood. @param {any} belief */
+/** Rejects a belief; for UNDO_MS an undo row stands in its place. @param {any} belief */
 async function reject(belief) {
   const index = store.learned.value.findIndex((each) => each.belief.id === belief.id);
-  const done = judge(belief, "reject");
-  store.rejected.value = { belief, decided: store.learned.value[index], index, done }; // at once: the event may come before the answer
-  if (await done) forgetting = setTimeout(() => (store.rejected.value = null), UNDO_MS);
+  const done = sendVerdict(belief, "reject");
+  store.rejected.value = { belief, decided: store.learned.value[index], index, done }; // set before the response, since the event may arrive first
+  if (await done) undoTimer = setTimeout(() => (store.rejected.value = null), UNDO_MS);
   else store.rejected.value = null;
 }
 
-/** It is so after all, and stands where it stood. @param {{decided: any, index: number, done: Promise<any>}} taken */
-async function bringBack({ decided, index, done }) {
-  const after = await done;
-  if (!after) return;
+/** Takes a rejection back and puts the belief in its old place. @param {{decided: any, index: number, done: Promise<any>}} rejection */
+async function undoReject({ decided, index, done }) {
+  const updated = await done;
+  if (!updated) return;
   if (decided) store.learned.value = store.learned.value.toSpliced(index, 0, decided);
-  if (!(await judge(after, "unreject"))) store.learned.value = store.learned.value.filter((each) => each !== decided);
+  if (!(await sendVerdict(updated, "unreject"))) store.learned.value = store.learned.value.filter((each) => each !== decided);
 }
 
-/** Why it was not done, in words; where somebody else was quicker, how it reads now is shown. */
-async function whyNot(belief, problem) {
+/** Returns the error text of a verdict; if somebody else has changed the belief, also shows its current text. */
+async function explainFailure(belief, problem) {
   if (problem.status !== PRECONDITION_FAILED) return problem.status ? problem.message : t("lost");
-  const now = await api.belief(belief.id).catch(() => null);
-  if (now) store.addLearned({ ...store.learned.value.find((each) => each.belief.id === now.id), belief: now }, false);
+  const current = await api.belief(belief.id).catch(() => null);
+  if (current) store.addLearned({ ...store.learned.value.find((each) => each.belief.id === current.id), belief: current }, false);
   return t("memory_changed_by_other");
 }

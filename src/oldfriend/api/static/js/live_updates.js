@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from "../vendor/hooks.js";
 
 export const UPDATE_DELAY_MS = 400;
 
-/** How often it has become quiet after some of it was heard.
- * @param {any[]} heard @returns {number} */
-export function useLiveUpdates(heard) {
+/** Returns a counter that increases UPDATE_DELAY_MS after the last change of any of the given values.
+ * @param {any[]} changes @returns {number} */
+export function useLiveUpdates(changes) {
   const [count, setCount] = useState(0);
   const isFirst = useRef(true);
   useEffect(() => {
@@ -13,8 +13,8 @@ export function useLiveUpdates(heard) {
       isFirst.current = false;
       return undefined;
     }
-    const timer = setTimeout(() => setCount((before) => before + 1), UPDATE_DELAY_MS);
+    const timer = setTimeout(() => setCount((previous) => previous + 1), UPDATE_DELAY_MS);
     return () => clearTimeout(timer);
-  }, heard);
+  }, changes);
   return count;
 }

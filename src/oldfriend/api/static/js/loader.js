@@ -1,30 +1,31 @@
 // The module loader of the bundles; stands before the first bundle (api/page_assets.py).
-/** @typedef {(use: (name: string) => any, load: (name: string) => Promise<any>) => object} Part */
+/** @typedef {(use: (name: string) => any, load: (name: string) => Promise<any>) => object} ModuleFactory */
 
-/** @type {Record<string, Part>} */
-const parts = {};
+/** @type {Record<string, ModuleFactory>} */
+const factories = {};
 /** @type {Record<string, any>} */
-const made = {};
+const modules = {};
 /** @type {Record<string, number>} */
-const failures = {}; // how often a bundle could not be read, by its name
+const failures = {}; // how often a bundle failed to load, by its name
 
-/** @param {Record<string, Part>} more */
-export function add(more) {
-  for (const name of Object.keys(more)) parts[name] ??= more[name];
+/** @param {Record<string, ModuleFactory>} added */
+export function add(added) {
+  for (const name of Object.keys(added)) factories[name] ??= added[name];
 }
 
-/** What a module exports; it is run when it is first asked for. @param {string} name */
+/** Returns the exports of a module; runs it on the first call. @param {string} name */
 export function use(name) {
-  return (made[name] ??= Object.freeze(parts[name](use, load)));
+  return (modules[name] ??= Object.freeze(factories[name](use, load)));
 }
 
-/** A module that has a bundle of its own; read under another address after a failure, since some browsers
- * remember that it failed. @param {string} name */
+/** Loads a module's bundle if needed and returns its exports; retries under another URL after a failure, since some
+ * browsers cache a failed import.
+ * @param {string} name */
 export async function load(name) {
-  if (!Object.hasOwn(parts, name)) {
-    const again = failures[name] ? `?again=${failures[name]}` : "";
+  if (!Object.hasOwn(factories, name)) {
+    const query = failures[name] ? `?again=${failures[name]}` : "";
     try {
-      add((await import(new URL(`../${name}${again}`, import.meta.url).href)).default);
+      add((await import(new URL(`../${name}${query}`, import.meta.url).href)).default);
     } catch (problem) {
       failures[name] = (failures[name] ?? 0) + 1;
       throw problem;

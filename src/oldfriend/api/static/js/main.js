@@ -19,25 +19,25 @@ import * as store from "./store.js";
 import * as outbox from "./outbox.js";
 import { translateServerText, language, ready, t } from "./i18n.js";
 
-const SHORTEST_LINK = 20;
-const PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 10_000;
+const MIN_LINK_CHARS = 20;
+const RETRY_DELAY_MS = 1000;
+const MAX_RETRY_DELAY_MS = 10_000;
 
 function Page() {
   if (store.phase.value === "loading") return html`<p class="alone" role="status">${t("loading")}</p>`;
   if (store.phase.value === "unreachable") return html`<${Unreachable} />`;
   if (store.phase.value === "asking") return html`<${SignInQuestion} />`;
   if (store.phase.value === "signed-out") return html`<${SignedOut} />`;
-  if (["authorize", "welcome"].includes(currentPage.value)) return html`<${Elsewhere} name=${currentPage.value} />`;
-  const isTalk = currentPage.value === "chat";
-  return html`<a class="skip" href=${isTalk ? "#say" : "#place"}>${t(isTalk ? "skip" : "skip_to_place")}</a>
-    <div class=${`room ${isTalk ? "is-talk" : ""} ${store.drawer.value ? "has-drawer" : ""}`}><${Companion} /><${Navigation} />
-      ${isTalk ? html`<${Chat} strip=${html`<${LearnedStrip} />`} /><${Learned} />` : currentPage.value === "nowhere"
-        ? html`<main class="place" id="place" tabindex="-1"><${NotFound} /></main>` : html`<${Elsewhere} key=${currentPage.value} name=${currentPage.value} />`}
+  if (["authorize", "welcome"].includes(currentPage.value)) return html`<${LazyPage} name=${currentPage.value} />`;
+  const isChat = currentPage.value === "chat";
+  return html`<a class="skip" href=${isChat ? "#say" : "#place"}>${t(isChat ? "skip" : "skip_to_place")}</a>
+    <div class=${`room ${isChat ? "is-talk" : ""} ${store.drawer.value ? "has-drawer" : ""}`}><${CompanionHeader} /><${Navigation} />
+      ${isChat ? html`<${Chat} strip=${html`<${LearnedStrip} />`} /><${Learned} />` : currentPage.value === "nowhere"
+        ? html`<main class="place" id="place" tabindex="-1"><${NotFound} /></main>` : html`<${LazyPage} key=${currentPage.value} name=${currentPage.value} />`}
       </div><${Drawer} />`;
 }
 
-const READ = { // what draws a place, in a bundle of its own
+const PAGE_LOADERS = { // loaders of the pages, each in a bundle of its own
   authorize: () => import("./pages/authorize.js"),
   bring: () => import("./pages/bring.js"),
   days: () => import("./pages/days.js"),
@@ -47,35 +47,35 @@ const READ = { // what draws a place, in a bundle of its own
   settings: () => import("./pages/settings.js"),
   welcome: () => import("./pages/welcome.js"),
 };
-const drawn = signal({}); // what draws a place, by its name; read when it is first gone to
-const failures = signal({}); // how often what draws a place could not be read, by its name
+const pageComponents = signal({}); // components of the loaded pages, by name
+const failureCounts = signal({}); // how often a page failed to load, by name
 
-/** A place besides the talk; what could not be read is read again until it is there. @param {{name: string}} given */
-function Elsewhere({ name }) {
-  const Inside = drawn.value[name];
-  const failed = failures.value[name] ?? 0;
+/** A page loaded on demand; retries until it is loaded. @param {{name: string}} props */
+function LazyPage({ name }) {
+  const PageComponent = pageComponents.value[name];
+  const failureCount = failureCounts.value[name] ?? 0;
   useEffect(() => {
-    if (Inside) return undefined;
-    const again = setTimeout(readPlace, failed && Math.min(PAUSE_MS * 2 ** failed, LONGEST_PAUSE_MS), name);
-    return () => clearTimeout(again);
-  }, [name, Inside, failed, store.isConnected.value]);
-  if (Inside) return html`<main class="place" id="place" tabindex="-1"><${Inside} key=${store.reloadCount.value} /></main>`;
-  return html`<main class="place" id="place" tabindex="-1" aria-busy=${!failed}>${failed
-    ? html`<div class="alone"><p role="alert">${t("place_lost")}</p><button onClick=${() => readPlace(name)}>${t("settings_again")}</button></div>`
+    if (PageComponent) return undefined;
+    const timer = setTimeout(loadPage, failureCount && Math.min(RETRY_DELAY_MS * 2 ** failureCount, MAX_RETRY_DELAY_MS), name);
+    return () => clearTimeout(timer);
+  }, [name, PageComponent, failureCount, store.isConnected.value]);
+  if (PageComponent) return html`<main class="place" id="place" tabindex="-1"><${PageComponent} key=${store.reloadCount.value} /></main>`;
+  return html`<main class="place" id="place" tabindex="-1" aria-busy=${!failureCount}>${failureCount
+    ? html`<div class="alone"><p role="alert">${t("place_lost")}</p><button onClick=${() => loadPage(name)}>${t("settings_again")}</button></div>`
     : html`<div class="skeleton" role="status"><span class="visually-hidden">${t("loading")}</span></div>`}</main>`;
 }
 
-/** Read what draws a place. @param {string} name */
-async function readPlace(name) {
+/** Loads the component of a page. @param {string} name */
+async function loadPage(name) {
   try {
-    const read = await READ[name]();
-    drawn.value = { ...drawn.value, [name]: read.default };
+    const module = await PAGE_LOADERS[name]();
+    pageComponents.value = { ...pageComponents.value, [name]: module.default };
   } catch {
-    failures.value = { ...failures.value, [name]: (failures.value[name] ?? 0) + 1 };
+    failureCounts.value = { ...failureCounts.value, [name]: (failureCounts.value[name] ?? 0) + 1 };
   }
 }
 
-function Companion() {
+function CompanionHeader() {
   const { companion, model, troubles } = store.state.value;
   return html`<header class="companion">
     <${Mark} />
@@ -89,58 +89,59 @@ function Companion() {
   </header>`;
 }
 
-/** Nobody answers: the page is here because the browser has kept it, and goes on by itself. */
+/** Shown when the server cannot be reached: the page comes from the cache and keeps retrying. */
 function Unreachable() {
   return html`<main class="alone" role="status"><${Mark} /><h1>${t("unreachable_title")}</h1><p>${t("unreachable")}</p></main>`;
 }
 
 function SignedOut() {
-  useEffect(() => { // who signs in elsewhere in this browser goes on here
-    addEventListener("storage", reloadSigned);
-    return () => removeEventListener("storage", reloadSigned);
+  useEffect(() => { // continues here after a sign-in in another tab
+    addEventListener("storage", reloadIfSignedIn);
+    return () => removeEventListener("storage", reloadIfSignedIn);
   }, []);
   return html`<div class="alone"><${Mark} /><h1>${t("signed_out_title")}</h1>
-    ${isSpent.value && html`<p class="bad" role="alert">${t("signed_out_spent")}</p>`}<p>${t("signed_out_guest")}</p><p>${t("signed_out")}</p>
-    <pre>oldfriend link</pre><p>${t("signed_out_make")}</p>${canUsePasskeys && html`<p class="choices"><button onClick=${sign}>${t("settings_passkey_sign_in")}</button></p>`}
-    ${refusal.value && html`<p class="bad" role="alert">${refusal.value}</p>`}</div>`;
+    ${isLinkInvalid.value && html`<p class="bad" role="alert">${t("signed_out_spent")}</p>`}<p>${t("signed_out_guest")}</p><p>${t("signed_out")}</p>
+    <pre>oldfriend link</pre><p>${t("signed_out_make")}</p>${canUsePasskeys && html`<p class="choices"><button onClick=${signIn}>${t("settings_passkey_sign_in")}</button></p>`}
+    ${passkeyError.value && html`<p class="bad" role="alert">${passkeyError.value}</p>`}</div>`;
 }
 
-const reloadSigned = () => findToken() && location.reload();
-const refusal = signal("");
-const isSpent = signal(false); // one came by a link that opens nothing any more
+const reloadIfSignedIn = () => findToken() && location.reload();
+const passkeyError = signal("");
+const isLinkInvalid = signal(false); // the sign-in link was used or has expired
 
-/** Sign in with what a device keeps; whoever changes their mind is left in peace. */
-async function sign() {
-  refusal.value = "";
+/** Signs in with a passkey; does nothing if the person cancels. */
+async function signIn() {
+  passkeyError.value = "";
   try {
-    if (await signWithPasskey()) location.reload(); // it may be somebody else: nothing of this page is theirs
+    if (await signWithPasskey()) location.reload(); // it may be another person, who must see nothing of this page
   } catch (problem) {
-    refusal.value = problem.message;
+    passkeyError.value = problem.message;
   }
 }
 
-/** Sign in with what stands behind #, if anything does; try again where nobody answers. */
-async function begin(link = location.hash.slice(1)) {
-  const isLink = link.length > SHORTEST_LINK;
+/** Signs in with the link token in the hash if there is one, loads the state and starts the page; retries while the
+ * server is not reached. */
+async function start(link = location.hash.slice(1)) {
+  const isLink = link.length > MIN_LINK_CHARS;
   history.replaceState(null, "", location.pathname + location.search);
   try {
-    store.me.value ??= await (isLink ? signInByLink(link) : api.who());
+    store.me.value ??= await (isLink ? signInByLink(link) : api.getSession());
     outbox.loadPending();
     const position = await store.load();
-    if (isLink) await takeClocks();
+    if (isLink) await adoptTimeZone();
     listen(position);
     registerServiceWorker();
     renewSubscription(api.notify).catch(() => {}); // the next start tries again
   } catch (problem) {
-    isSpent.value = isLink;
+    isLinkInvalid.value = isLink;
     if (problem.status === 401) store.phase.value = "signed-out";
-    else setTimeout(begin, PAUSE_MS, link);
+    else setTimeout(start, RETRY_DELAY_MS, link);
     if (problem.status === 0 && store.phase.value === "loading") store.phase.value = "unreachable";
   }
 }
 
-/** Whoever comes for the first time lives by the clocks of their browser, until they say otherwise. */
-async function takeClocks() {
+/** Sets a new person's time zone to the browser's. */
+async function adoptTimeZone() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (store.state.value.is_new && zone !== store.me.value.zone) await store.updateMe({ zone }).catch(() => {});
 }
@@ -150,8 +151,8 @@ effect(() => {
   document.title = store.state.value?.companion ?? "Oldfriend";
 });
 effect(() => {
-  if (store.phase.value === "signed-out") unsubscribe().catch(() => {}); // nobody is told anything here
+  if (store.phase.value === "signed-out") unsubscribe().catch(() => {}); // no notifications after signing out
 });
 ready.then(() => render(html`<${Page} />`, /** @type {HTMLElement} */ (document.getElementById("page"))));
-addEventListener("hashchange", () => location.hash.length > SHORTEST_LINK && location.reload());
-begin();
+addEventListener("hashchange", () => location.hash.length > MIN_LINK_CHARS && location.reload());
+start();

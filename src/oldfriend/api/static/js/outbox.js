@@ -3,60 +3,60 @@ import { signal } from "../vendor/signals.js";
 import { api } from "./api.js";
 import * as store from "./store.js";
 
-/** Said, and not yet taken in: {key, text} or {key, sound}, and why where it was refused. */
+/** Messages not yet accepted by the server: {key, text} or {key, sound}, with {why, status} if the server refused one. */
 export const pending = signal([]);
 
-const nameOf = (what) => `${what}:${store.me.value.id}`;
-const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+const storageKey = (name) => `${name}:${store.me.value.id}`;
+const findZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Take up what this person has left here; of others it stays until they are back. */
+/** Loads this person's pending messages; those of other people stay stored until they sign in. */
 export function loadPending() {
-  pending.value = kept("pending", []);
+  pending.value = loadStored("pending", []);
 }
 
-/** This person leaves this browser: what they have written here goes with them. */
+/** Deletes this person's pending messages, draft and partial replies from this browser. */
 export function clearForSignOut() {
-  for (const what of ["pending", "typed"]) localStorage.removeItem(nameOf(what));
+  for (const name of ["pending", "typed"]) localStorage.removeItem(storageKey(name));
   store.clearPartials();
 }
 
-/** What this browser has kept for this person. */
-function kept(what, otherwise) {
+/** Returns a stored value of this person, or the fallback. */
+function loadStored(name, fallback) {
   try {
-    return JSON.parse(localStorage.getItem(nameOf(what)) ?? "null") ?? otherwise;
+    return JSON.parse(localStorage.getItem(storageKey(name)) ?? "null") ?? fallback;
   } catch {
-    return otherwise;
+    return fallback;
   }
 }
 
-export const loadTyped = () => kept("typed", "");
+export const loadTyped = () => loadStored("typed", "");
 
 /** @param {string} words */
 export function saveTyped(words) {
-  localStorage.setItem(nameOf("typed"), JSON.stringify(words));
+  localStorage.setItem(storageKey("typed"), JSON.stringify(words));
 }
 
-/** Say something: kept in the browser until the server has taken it in, and said once. @param {string} text */
+/** Sends a message; it is kept in the browser until the server has accepted it, and is accepted once. @param {string} text */
 export async function sendMessage(text) {
-  keep([...pending.value, { key: newKey(), text }]);
+  savePending([...pending.value, { key: createKey(), text }]);
   await sendPending();
 }
 
-/** Say something aloud; a recording is kept in this page only. @param {Blob} sound */
+/** Sends a recording; it is kept in memory only until the server has accepted it. @param {Blob} sound */
 export async function sendRecording(sound) {
-  keep([...pending.value, { key: newKey(), sound }]);
+  savePending([...pending.value, { key: createKey(), sound }]);
   await sendPending();
 }
 
-const newKey = () => `page-${crypto.randomUUID()}`;
+const createKey = () => `page-${crypto.randomUUID()}`;
 let isSending = false;
 
-/** Send what waits, in order; what cannot be sent now waits on. */
+/** Sends the pending messages in order; stops at the first that cannot be sent now. */
 export async function sendPending() {
   if (isSending) return;
   isSending = true;
   try {
-    for (let next = first(); next; next = first()) {
+    for (let next = findNext(); next; next = findNext()) {
       if ((await sendOne(next)) === "later") return;
     }
   } finally {
@@ -64,35 +64,35 @@ export async function sendPending() {
   }
 }
 
-const first = () => pending.value.find((each) => !each.why);
+const findNext = () => pending.value.find((each) => !each.why);
 
 async function sendOne({ key, text, sound }) {
   try {
-    store.addMessage(await (sound ? api.sayAloud(key, sound, zone()) : api.say(key, text, zone())));
+    store.addMessage(await (sound ? api.sendRecording(key, sound, findZone()) : api.sendMessage(key, text, findZone())));
     discard(key);
   } catch (problem) {
     if (problem.status === 0 || problem.status === 401 || (problem.status >= 500 && !sound)) return "later";
-    change(key, { why: problem.message, status: problem.status });
+    updatePending(key, { why: problem.message, status: problem.status });
   }
   return "next";
 }
 
 /** @param {string} key */
 export function discard(key) {
-  keep(pending.value.filter((each) => each.key !== key));
+  savePending(pending.value.filter((each) => each.key !== key));
 }
 
 /** @param {string} key */
 export function retry(key) {
-  change(key, { why: undefined, status: undefined });
+  updatePending(key, { why: undefined, status: undefined });
   return sendPending();
 }
 
-function change(key, more) {
-  keep(pending.value.map((each) => (each.key === key ? { ...each, ...more } : each)));
+function updatePending(key, changes) {
+  savePending(pending.value.map((each) => (each.key === key ? { ...each, ...changes } : each)));
 }
 
-function keep(value) {
+function savePending(value) {
   pending.value = value;
-  localStorage.setItem(nameOf("pending"), JSON.stringify(value.filter((each) => !each.sound)));
+  localStorage.setItem(storageKey("pending"), JSON.stringify(value.filter((each) => !each.sound)));
 }

@@ -1,51 +1,53 @@
 // The session's token in this origin's storage; cookies go to every port of a machine.
 import { unsubscribe } from "./app_shell.js";
 
-const KEPT = "oldfriend-session"; // in the storage of this origin alone, port included: {id, token}
-const RENEWED_MS = 1000; // so long after the cookie another tab keeps what goes with it
-const LOOK_MS = 50;
+const STORAGE_KEY = "oldfriend-session"; // local storage: {id, token}; separate for each origin, port included
+const RENEWAL_WAIT_MS = 1000; // how long another tab may take to store the token after the cookie has changed
+const POLL_MS = 50;
 
 /** @type {string | null} */
-let whose = null; // a page is one person's, from the first answer on
+let personId = null; // id of the person this page belongs to, set by the first response
 
 /** @returns {{id?: string, token?: string}} */
-function kept() {
+function readSession() {
   try {
-    return JSON.parse(localStorage.getItem(KEPT) ?? "{}");
+    return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}");
   } catch {
     return {};
   }
 }
 
-const isAnothers = () => whose !== null && kept().id !== undefined && kept().id !== whose;
+const isOtherPerson = () => personId !== null && readSession().id !== undefined && readSession().id !== personId;
 
-/** What is shown with everything that is asked; another person's is not taken. */
-export const findToken = () => (isAnothers() ? "" : (kept().token ?? ""));
+/** Returns the token sent with every request; "" if there is none or it belongs to another person. */
+export const findToken = () => (isOtherPerson() ? "" : (readSession().token ?? ""));
 
-/** Keep what somebody was told who has just signed in; what this device was told for another ends. @param {any} signed */
-export async function saveSession(signed) {
-  const isNew = kept().id !== signed.id;
-  localStorage.setItem(KEPT, JSON.stringify({ id: signed.id, token: signed.token }));
-  if (isNew) await unsubscribe().catch(() => {});
-  return bindToPerson(signed);
+/** Stores the session of a sign-in; removes the push subscription of another person. @param {any} session */
+export async function saveSession(session) {
+  const isNewPerson = readSession().id !== session.id;
+  localStorage.setItem(STORAGE_KEY, JSON.stringify({ id: session.id, token: session.token }));
+  if (isNewPerson) await unsubscribe().catch(() => {});
+  return bindToPerson(session);
 }
 
-/** The page is this person's, unless it is somebody's already. @param {any} signed */
-export function bindToPerson(signed) {
-  whose ??= signed.id;
-  return signed;
+/** Binds the page to the session's person, unless it is bound already; returns the session. @param {any} session */
+export function bindToPerson(session) {
+  personId ??= session.id;
+  return session;
 }
 
-/** Nobody is signed in here any more. */
-export const clearSession = () => localStorage.removeItem(KEPT);
+/** Removes the stored session. */
+export const clearSession = () => localStorage.removeItem(STORAGE_KEY);
 
-/** Whether another tab has signed in since something was shown; if as somebody else, the page is theirs. @param {string} shown */
-export async function isRenewedElsewhere(shown) {
-  if (!shown && !isAnothers()) return false;
-  for (let waited = 0; waited < RENEWED_MS; waited += LOOK_MS) {
-    if (isAnothers()) return reload();
-    if (kept().token !== shown) return kept().token !== undefined;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+/** Whether another tab has stored a new token since the given one was sent; waits up to RENEWAL_WAIT_MS for it. Reloads
+ * the page if another person has signed in.
+ * @param {string} token */
+export async function isRenewedElsewhere(token) {
+  if (!token && !isOtherPerson()) return false;
+  for (let waitedMs = 0; waitedMs < RENEWAL_WAIT_MS; waitedMs += POLL_MS) {
+    if (isOtherPerson()) return reload();
+    if (readSession().token !== token) return readSession().token !== undefined;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return false;
 }
@@ -53,7 +55,7 @@ export async function isRenewedElsewhere(shown) {
 /** @returns {Promise<never>} */
 function reload() {
   location.reload();
-  return new Promise(() => {}); // nothing more is done here
+  return new Promise(() => {}); // never resolves: the page is reloading
 }
 
-addEventListener("storage", ({ key }) => key === KEPT && isAnothers() && reload());
+addEventListener("storage", ({ key }) => key === STORAGE_KEY && isOtherPerson() && reload());

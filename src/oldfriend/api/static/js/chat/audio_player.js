@@ -3,31 +3,33 @@ import { useEffect, useState } from "../../vendor/hooks.js";
 import { api } from "../api.js";
 import { html } from "../html.js";
 
-const YOUNG_MS = 60_000; // with a ticket as young as that something else is wrong
-let held = null; // {ticket, at}: one for all recordings, as a promise
+const MIN_TICKET_AGE_MS = 60_000; // playback that fails with a younger ticket fails for another reason
+let cached = null; // {ticket: Promise<string>, at: ms}, shared by all recordings
 
-/** A ticket for recordings; a new one where it has become too old. @param {boolean} [isRefused] */
-function ticketNow(isRefused) {
-  const age = held ? performance.now() - held.at : 0;
-  if (held && !(isRefused && age > YOUNG_MS)) return held.ticket;
-  const mine = { ticket: api.ticketFor("sound"), at: performance.now() };
-  held = mine;
-  mine.ticket.catch(() => held === mine && (held = null));
-  return mine.ticket;
+/** Returns the ticket for recordings; requests a new one if the current one was refused and is old enough to have
+ * expired.
+ * @param {boolean} [isRefused] */
+function loadTicket(isRefused) {
+  const age = cached ? performance.now() - cached.at : 0;
+  if (cached && !(isRefused && age > MIN_TICKET_AGE_MS)) return cached.ticket;
+  const entry = { ticket: api.createTicket("sound"), at: performance.now() };
+  cached = entry;
+  entry.ticket.catch(() => cached === entry && (cached = null));
+  return entry.ticket;
 }
 
-/** @param {{message: any, label: string}} given */
+/** @param {{message: any, label: string}} props */
 export function AudioPlayer({ message, label }) {
   const [ticket, setTicket] = useState("");
-  useEffect(() => void ticketNow().then(setTicket, () => {}), []);
-  const goOn = async ({ target }) => {
-    const now = await ticketNow(true).catch(() => ticket);
-    if (now === ticket) return;
-    const at = target.currentTime;
-    target.addEventListener("loadedmetadata", () => (target.currentTime = at), { once: true });
-    setTicket(now);
+  useEffect(() => void loadTicket().then(setTicket, () => {}), []);
+  const retryWithNewTicket = async ({ target }) => {
+    const newTicket = await loadTicket(true).catch(() => ticket);
+    if (newTicket === ticket) return;
+    const position = target.currentTime;
+    target.addEventListener("loadedmetadata", () => (target.currentTime = position), { once: true });
+    setTicket(newTicket);
     setTimeout(() => target.play().catch(() => {}));
   };
   if (!ticket) return null;
-  return html`<audio class="sound" controls preload="none" src=${api.soundOf(message.id, ticket)} aria-label=${label} onError=${goOn}></audio>`;
+  return html`<audio class="sound" controls preload="none" src=${api.recordingUrl(message.id, ticket)} aria-label=${label} onError=${retryWithNewTicket}></audio>`;
 }

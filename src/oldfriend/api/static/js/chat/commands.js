@@ -3,28 +3,28 @@ import { signal } from "../../vendor/signals.js";
 import { api } from "../api.js";
 import { language, t } from "../i18n.js";
 
-export const WHY = "/why"; // these open something instead of being said
+export const WHY = "/why"; // these commands open something instead of being sent as a message
 export const FORGET = "/forget";
 export const PURGE = "/purge";
 export const EXPORT = "/export";
 export const HELP = "/help";
-const OWN = [[WHY, "command_why"], [FORGET, "command_forget"], [HELP, "command_help"]];
-const everywhere = signal({ language: "", commands: [] });
+const PAGE_COMMANDS = [[WHY, "command_why"], [FORGET, "command_forget"], [HELP, "command_help"]];
+const channelCommands = signal({ language: "", commands: [] });
 
-/** Read what every channel has, in the language of the page; what was read before stays until then. */
-export async function readCommands() {
-  const wanted = language.value;
-  if (everywhere.value.language === wanted) return;
+/** Loads the channel commands in the language of the page; a failed request keeps the loaded ones. */
+export async function loadCommands() {
+  const requestedLanguage = language.value;
+  if (channelCommands.value.language === requestedLanguage) return;
   try {
-    everywhere.value = { language: wanted, commands: await api.commands(wanted) };
+    channelCommands.value = { language: requestedLanguage, commands: await api.listCommands(requestedLanguage) };
   } catch {
-    // the commands of the page are offered all the same
+    // the page's own commands are still offered
   }
 }
 
-/** All commands with what they do. @returns {[string, string][]} */
+/** Returns all commands with their descriptions. @returns {[string, string][]} */
 export function listCommands() {
-  const own = OWN.map(([command, told]) => [command, t(told)]);
-  const names = own.map(([command]) => command);
-  return [...own, ...everywhere.value.commands.filter(({ command }) => !names.includes(command)).map(({ command, does }) => [command, does])];
+  const pageCommands = PAGE_COMMANDS.map(([command, phrase]) => [command, t(phrase)]);
+  const names = pageCommands.map(([command]) => command);
+  return [...pageCommands, ...channelCommands.value.commands.filter(({ command }) => !names.includes(command)).map(({ command, does }) => [command, does])];
 }

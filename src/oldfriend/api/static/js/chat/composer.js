@@ -8,19 +8,19 @@ import { findAddress, followLink, navigate } from "../router.js";
 import * as store from "../store.js";
 import * as outbox from "../outbox.js";
 import { t } from "../i18n.js";
-import { EXPORT, HELP, PURGE, WHY, listCommands, readCommands } from "./commands.js";
+import { EXPORT, HELP, PURGE, WHY, listCommands, loadCommands } from "./commands.js";
 import { openReceipt, isSubmitKey } from "./message.js";
 import { record, nameRefusal, findUnsupported } from "./recording.js";
 
-const TO_FORGET = /^\/forget(?:\s+(.+))?$/is;
+const FORGET_COMMAND = /^\/forget(?:\s+(.+))?$/is;
 const TICK_MS = 250;
 
 export function Composer() {
   const field = useRef(null);
   const [text, setText] = useState(outbox.loadTyped);
   const [recording, setRecording] = useState(null);
-  const [why, setWhy] = useState(""); // nothing is recorded: which phrase says it
-  const waiting = store.waitingFor.value;
+  const [voiceError, setVoiceError] = useState(""); // i18n key of the reason why nothing is recorded; "" if there is none
+  const waiting = store.awaitingReply.value;
   useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [recording]);
   useLayoutEffect(() => {
     if (!field.current) return;
@@ -28,20 +28,20 @@ export function Composer() {
     const borders = field.current.offsetHeight - field.current.clientHeight;
     field.current.style.height = `${field.current.scrollHeight + borders}px`;
   }, [text, recording]);
-  const write = (words) => {
-    setText(words);
-    outbox.saveTyped(words);
+  const updateText = (value) => {
+    setText(value);
+    outbox.saveTyped(value);
   };
   const send = async (event) => {
     event?.preventDefault();
     if (!text.trim()) return;
-    write("");
+    updateText("");
     const command = text.trim().toLowerCase();
-    const toForget = TO_FORGET.exec(text.trim());
-    if (toForget) return navigate(`${findAddress("forget")}${toForget[1] ? `/${encodeURIComponent(new URLSearchParams({ about: toForget[1] }).toString())}` : ""}`);
+    const forgetMatch = FORGET_COMMAND.exec(text.trim());
+    if (forgetMatch) return navigate(`${findAddress("forget")}${forgetMatch[1] ? `/${encodeURIComponent(new URLSearchParams({ about: forgetMatch[1] }).toString())}` : ""}`);
     if (command === PURGE) return navigate(`${findAddress("forget")}/${encodeURIComponent("everything=1")}`);
-    if (command === EXPORT) return void downloadExport().catch(tellTrouble);
-    if (command === WHY) return explainLast();
+    if (command === EXPORT) return void downloadExport().catch(showError);
+    if (command === WHY) return explainLastReply();
     if (command === HELP) return void (store.drawer.value = { kind: "help", opener: field.current });
     if (store.hasLater.value) await store.showNewest().catch(() => {});
     outbox.sendMessage(text);
@@ -50,67 +50,67 @@ export function Composer() {
   const onKeyDown = (event) => {
     if (isSubmitKey(event)) send(event);
   };
-  const unable = store.state.value.hears ? findUnsupported() : store.me.value.is_owner ? "voice_off_owner" : "voice_off";
-  const speak = async () => {
-    setWhy(unable);
-    if (unable) return;
+  const unsupported = store.state.value.hears ? findUnsupported() : store.me.value.is_owner ? "voice_off_owner" : "voice_off";
+  const startRecording = async () => {
+    setVoiceError(unsupported);
+    if (unsupported) return;
     try {
       setRecording(await record());
-    } catch (problem) {
-      setWhy(nameRefusal(problem));
+    } catch (error) {
+      setVoiceError(nameRefusal(error));
     }
   };
-  if (recording) return html`<${Speaking} recording=${recording} onEnd=${() => setRecording(null)} />`;
+  if (recording) return html`<${RecordingPanel} recording=${recording} onEnd=${() => setRecording(null)} />`;
   return html`<form class="composer" onSubmit=${send}>
-    ${why && html`<p class="remark" role="alert">${inWords(why)}
-      ${why === "voice_off_owner" && html` <a href="/settings/voice" onClick=${followLink}>${t("voice_choose")}</a>`} <button type="button" class="quiet" onClick=${() => setWhy("")}>${t("close")}</button></p>`}
-    ${text.startsWith("/") && html`<${Commands} text=${text} onChoose=${(command) => (write(command), field.current.focus())} />`}
+    ${voiceError && html`<p class="remark" role="alert">${translateVoiceError(voiceError)}
+      ${voiceError === "voice_off_owner" && html` <a href="/settings/voice" onClick=${followLink}>${t("voice_choose")}</a>`} <button type="button" class="quiet" onClick=${() => setVoiceError("")}>${t("close")}</button></p>`}
+    ${text.startsWith("/") && html`<${Commands} text=${text} onChoose=${(command) => (updateText(command), field.current.focus())} />`}
     <textarea id="say" ref=${field} rows="1" value=${text} placeholder=${t("say_something")} aria-label=${t("say_something")}
-      onInput=${({ target }) => write(target.value)} onKeyDown=${onKeyDown}></textarea>
-    <button type="button" class=${`round is-plain ${unable ? "is-off" : ""}`} aria-label=${t("voice_begin")} title=${unable ? inWords(unable) : t("voice_begin")} onClick=${speak}><${Microphone} /></button>
+      onInput=${({ target }) => updateText(target.value)} onKeyDown=${onKeyDown}></textarea>
+    <button type="button" class=${`round is-plain ${unsupported ? "is-off" : ""}`} aria-label=${t("voice_begin")} title=${unsupported ? translateVoiceError(unsupported) : t("voice_begin")} onClick=${startRecording}><${Microphone} /></button>
     ${waiting && !text.trim()
-      ? html`<button type="button" class="round" aria-label=${t("stop")} title=${t("stop")} onClick=${() => api.stop(waiting.id)}><${Square} /></button>`
+      ? html`<button type="button" class="round" aria-label=${t("stop")} title=${t("stop")} onClick=${() => api.stopReply(waiting.id)}><${Square} /></button>`
       : html`<button class="round" aria-label=${t("send")} title=${t("send")} disabled=${!text.trim()}><${Arrow} /></button>`}
   </form>`;
 }
 
-/** What can be asked for by a word behind "/", as far as one has written it. */
+/** The commands that start with the typed text. */
 function Commands({ text, onChoose }) {
-  useEffect(() => void readCommands(), []);
-  const written = text.toLowerCase();
-  const known = listCommands().filter(([command]) => command.startsWith(written) && command !== written);
-  if (!known.length) return null;
-  return html`<ul class="commands" aria-label=${t("commands")}>${known.map(([command, told]) => html`<li key=${command}>
-    <button type="button" onClick=${() => onChoose(command)}><b>${command}</b> <span>${told}</span></button></li>`)}</ul>`;
+  useEffect(() => void loadCommands(), []);
+  const prefix = text.toLowerCase();
+  const matches = listCommands().filter(([command]) => command.startsWith(prefix) && command !== prefix);
+  if (!matches.length) return null;
+  return html`<ul class="commands" aria-label=${t("commands")}>${matches.map(([command, description]) => html`<li key=${command}>
+    <button type="button" onClick=${() => onChoose(command)}><b>${command}</b> <span>${description}</span></button></li>`)}</ul>`;
 }
 
-/** Say in the drawer what went wrong. @param {Error} problem */
-function tellTrouble(problem) {
-  store.drawer.value = { kind: "problem", opener: document.activeElement, text: problem.message || t("lost") };
+/** Shows an error in the drawer. @param {Error} error */
+function showError(error) {
+  store.drawer.value = { kind: "problem", opener: document.activeElement, text: error.message || t("lost") };
 }
 
-/** Show why the last reply in sight was given, if there is one. */
-function explainLast() {
+/** Opens the receipt of the last loaded reply; shows a message in the drawer if there is none. */
+function explainLastReply() {
   const reply = store.messages.value.findLast((each) => each.role === "companion" && each.turn);
   if (reply) return openReceipt(reply);
   store.drawer.value = { kind: "problem", opener: document.activeElement, text: t("why_none") };
   return undefined;
 }
 
-/** Why nothing is recorded. @param {string} phrase */
-const inWords = (phrase) => t(phrase, { address: `http://localhost:${location.port}` });
+/** Translates the reason why nothing is recorded. @param {string} phrase */
+const translateVoiceError = (phrase) => t(phrase, { address: `http://localhost:${location.port}` });
 
-/** While somebody speaks: how long, and what to do with it. */
-function Speaking({ recording, onEnd }) {
+/** The composer during a recording: elapsed time, and buttons to discard or send it. */
+function RecordingPanel({ recording, onEnd }) {
   const [seconds, setSeconds] = useState(0);
   const button = useFocus();
-  const done = async () => {
-    const sound = await recording.end();
+  const finish = async () => {
+    const audio = await recording.end();
     onEnd();
-    if (sound.size) outbox.sendRecording(sound);
+    if (audio.size) outbox.sendRecording(audio);
   };
   useEffect(() => {
-    recording.onFull = done;
+    recording.onFull = finish;
     const timer = setInterval(() => setSeconds(recording.seconds()), TICK_MS);
     return () => clearInterval(timer);
   }, []);
@@ -118,10 +118,10 @@ function Speaking({ recording, onEnd }) {
     recording.drop();
     onEnd();
   };
-  const passed = `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+  const elapsed = `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
   return html`<div class="composer speaking" role="group" aria-label=${t("voice_recording")} onKeyDown=${({ key }) => key === "Escape" && discard()}>
-    <p><span class="dot" aria-hidden="true"></span> ${t("voice_recording")} <time>${passed}</time></p>
+    <p><span class="dot" aria-hidden="true"></span> ${t("voice_recording")} <time>${elapsed}</time></p>
     <button type="button" class="round is-plain" aria-label=${t("voice_discard")} title=${t("voice_discard")} onClick=${discard}><${Cross} /></button>
-    <button type="button" class="round" ref=${button} aria-label=${t("voice_send")} title=${t("voice_send")} onClick=${done}><${Arrow} /></button>
+    <button type="button" class="round" ref=${button} aria-label=${t("voice_send")} title=${t("voice_send")} onClick=${finish}><${Arrow} /></button>
   </div>`;
 }

@@ -3,16 +3,16 @@ import { useEffect, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
 
-const TOLD_MS = 2000;
+const FEEDBACK_MS = 2000;
 
-/** A button that copies a text; browsers offer that at localhost and by https only. @param {{text: string}} given */
+/** A button that copies a text; null where the browser has no clipboard (it needs localhost or HTTPS). @param {{text: string}} props */
 export function CopyButton({ text }) {
-  const [isDone, setDone] = useState(false);
+  const [isCopied, setCopied] = useState(false);
   useEffect(() => {
-    const timer = isDone && setTimeout(setDone, TOLD_MS, false);
+    const timer = isCopied && setTimeout(setCopied, FEEDBACK_MS, false);
     return () => clearTimeout(timer);
-  }, [isDone]);
+  }, [isCopied]);
   if (!navigator.clipboard) return null;
-  const copy = () => navigator.clipboard.writeText(text).then(() => setDone(true), () => {});
-  return html`<button type="button" class="quiet on-hover copy" onClick=${copy}><span aria-live="polite">${t(isDone ? "copied" : "copy")}</span></button>`;
+  const copy = () => navigator.clipboard.writeText(text).then(() => setCopied(true), () => {});
+  return html`<button type="button" class="quiet on-hover copy" onClick=${copy}><span aria-live="polite">${t(isCopied ? "copied" : "copy")}</span></button>`;
 }

@@ -2,44 +2,45 @@
 import { marked } from "../../vendor/marked.js";
 
 const OPTIONS = { gfm: true, breaks: true };
-const AT_ONCE = 2_500; // characters: the time that marked needs grows faster than the text
-const MOST = 30_000; // characters; what comes after them is shown as it stands
-const PIECE = AT_ONCE - 4; // characters of a piece of a long list or table, without the line behind it
-const MOST_OF_DELIMITERS = 500; // characters
-const ITEM = /^( {0,3})(?:[-*+]|\d{1,9}[.)])[ \t]/;
-const DELIMITERS = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*){0,40}\|?[ \t]*$/;
+const MAX_LEX_CHARS = 2_500; // lexed in one call: the time that marked needs grows faster than the text
+const MAX_REPLY_CHARS = 30_000; // the rest of a reply is shown as plain text
+const MAX_SLICE_CHARS = MAX_LEX_CHARS - 4; // of a slice of a long list or table, without the newlines added after it
+const MAX_DELIMITER_ROW_CHARS = 500;
+const LIST_ITEM = /^( {0,3})(?:[-*+]|\d{1,9}[.)])[ \t]/;
+const DELIMITER_ROW = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*){0,40}\|?[ \t]*$/;
 const FENCE = /^ {0,3}(`{3,}(?![^\n]*`)|~{3,})/;
-const KEPT = 200; // texts that were read, the last ones
+const CACHE_SIZE = 200; // most recently used texts
 
 /** @type {Map<string, any[]>} */
-const known = new Map();
+const cache = new Map();
 
-/** What a text consists of; what is too long or nested too deep is plain. @param {string} text @returns {any[]} */
-export const lexMarkdown = (text) => cut(text).flatMap(read);
+/** Returns the tokens of a text; parts that are too long or nested too deep become one `plain` token.
+ * @param {string} text @returns {any[]} */
+export const lexMarkdown = (text) => splitReply(text).flatMap(lexCached);
 
 /** @param {string} part */
-function read(part) {
-  const tokens = known.get(part) ?? readAnew(part);
-  known.delete(part);
-  known.set(part, tokens);
-  if (known.size > KEPT) known.delete(known.keys().next().value ?? "");
+function lexCached(part) {
+  const tokens = cache.get(part) ?? lexPart(part);
+  cache.delete(part);
+  cache.set(part, tokens);
+  if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value ?? "");
   return tokens;
 }
 
 /** @param {string} part @returns {any[]} */
-function readAnew(part) {
-  if (part.length <= AT_ONCE) {
+function lexPart(part) {
+  if (part.length <= MAX_LEX_CHARS) {
     try {
       return marked.lexer(part, OPTIONS);
     } catch {
-      // nested too deep: as it was written
+      // nested too deep: shown as plain text
     }
   }
-  return [codeOf(part) ?? { type: "plain", raw: part }];
+  return [parseLongCode(part) ?? { type: "plain", raw: part }];
 }
 
-/** Long code, which marked need not read. @param {string} part */
-function codeOf(part) {
+/** Returns the token of a long fenced code block without calling marked; null if the part is not one. @param {string} part */
+function parseLongCode(part) {
   const lines = part.trimEnd().split("\n");
   const fence = FENCE.exec(lines[0])?.[1];
   if (!fence) return null;
@@ -47,55 +48,56 @@ function codeOf(part) {
   return { type: "code", text: lines.slice(1, isClosed ? -1 : undefined).join("\n") };
 }
 
-/** A reply in parts that are read quickly; long ones are cut between blocks, and long blocks within. @param {string} text */
-function cut(text) {
-  if (text.length <= AT_ONCE) return [text];
+/** Splits a reply into parts that lex quickly: between blocks, and within long blocks. @param {string} text */
+function splitReply(text) {
+  if (text.length <= MAX_LEX_CHARS) return [text];
   const parts = [""];
   let length = 0;
-  for (const block of blocks(text).flatMap((each) => (each.length > AT_ONCE && !FENCE.test(each) ? pieces(each) : [each]))) {
+  for (const block of splitIntoBlocks(text).flatMap((each) => (each.length > MAX_LEX_CHARS && !FENCE.test(each) ? sliceBlock(each) : [each]))) {
     length += block.length;
-    const isOver = length > MOST && length - block.length <= MOST;
-    if (isOver || (length <= MOST && parts[parts.length - 1].length + block.length > AT_ONCE)) parts.push("");
+    const crossesLimit = length > MAX_REPLY_CHARS && length - block.length <= MAX_REPLY_CHARS;
+    if (crossesLimit || (length <= MAX_REPLY_CHARS && parts[parts.length - 1].length + block.length > MAX_LEX_CHARS)) parts.push("");
     parts[parts.length - 1] += block;
   }
   return parts.filter(Boolean);
 }
 
-/** A long block in pieces: a list between its items, a table between its rows, each with the heading; any other as it is.
+/** Splits a long block: a list between its items, a table between its rows, repeating the head; any other block stays
+ * whole.
  * @param {string} block @returns {string[]} */
-function pieces(block) {
+function sliceBlock(block) {
   const lines = block.split(/(?<=\n)/);
-  const indent = ITEM.exec(lines[0])?.[1].length ?? -1;
+  const indent = LIST_ITEM.exec(lines[0])?.[1].length ?? -1;
   const second = lines[1] ?? "";
-  const head = second.length <= MOST_OF_DELIMITERS && DELIMITERS.test(second.trimEnd()) ? lines.slice(0, 2).join("") : "";
+  const head = second.length <= MAX_DELIMITER_ROW_CHARS && DELIMITER_ROW.test(second.trimEnd()) ? lines.slice(0, 2).join("") : "";
   if (indent < 0 && !head) return [block];
-  const opens = (line) => Boolean(head) || (ITEM.exec(line)?.[1].length ?? Infinity) <= indent;
-  const found = [""];
+  const startsSlice = (line) => Boolean(head) || (LIST_ITEM.exec(line)?.[1].length ?? Infinity) <= indent;
+  const slices = [""];
   for (const line of head ? lines.slice(2) : lines) {
-    const last = found[found.length - 1];
-    if (last && opens(line) && head.length + last.length + line.length > PIECE) found.push(line);
-    else found[found.length - 1] += line;
+    const last = slices[slices.length - 1];
+    if (last && startsSlice(line) && head.length + last.length + line.length > MAX_SLICE_CHARS) slices.push(line);
+    else slices[slices.length - 1] += line;
   }
-  return found.map((each) => `${head}${each.endsWith("\n") ? each : `${each}\n`}\n`);
+  return slices.map((each) => `${head}${each.endsWith("\n") ? each : `${each}\n`}\n`);
 }
 
-/** The blocks of a text, each with the empty lines behind it; code is one. @param {string} text */
-function blocks(text) {
-  const found = [""];
+/** Splits a text into blocks, each with the blank lines after it; fenced code is one block. @param {string} text */
+function splitIntoBlocks(text) {
+  const result = [""];
   let fence = "";
   for (const line of text.split(/(?<=\n)/)) {
-    const marks = FENCE.exec(line)?.[1] ?? "";
+    const marker = FENCE.exec(line)?.[1] ?? "";
     const isBlank = !line.trim();
-    const last = found[found.length - 1];
-    if (!fence && marks && last) found.push(line);
-    else if (!fence && !isBlank && last.endsWith("\n\n")) found.push(line);
-    else found[found.length - 1] += line;
-    if (!fence) fence = marks;
+    const last = result[result.length - 1];
+    if (!fence && marker && last) result.push(line);
+    else if (!fence && !isBlank && last.endsWith("\n\n")) result.push(line);
+    else result[result.length - 1] += line;
+    if (!fence) fence = marker;
     else if (line.trim() === fence) {
       fence = "";
-      found.push("");
+      result.push("");
     }
   }
-  return found.filter(Boolean);
+  return result.filter(Boolean);
 }
 

@@ -6,34 +6,34 @@ import { Finder } from "./finder.js";
 import { formatShortDay, t } from "../i18n.js";
 import { loadPreview, preview, listImports, isEmptySelection, error, selection, removeFromSelection, changeSelection } from "./selection.js";
 
-const TYPING_MS = 400;
-const WAYS = ["ids", "about", "span", "import", "everything"];
+const DEBOUNCE_MS = 400;
+const MODES = ["ids", "about", "span", "import", "everything"];
 
-/** @param {{goOn: (seeing: Promise<void>) => void}} given */
+/** @param {{goOn: (seeing: Promise<void>) => void}} props */
 export function Chooser({ goOn }) {
-  const [way, setWay] = useState(wayOf(selection.value));
+  const [mode, setMode] = useState(findMode(selection.value));
   useEffect(() => {
-    if (wayOf(selection.value)) setWay(wayOf(selection.value));
+    if (findMode(selection.value)) setMode(findMode(selection.value));
   }, [selection.value]);
-  const choose = (chosen) => {
-    setWay(chosen);
-    if (chosen === "ids") changeSelection({});
-    else loadPreview(chosen === "everything" ? { everything: true } : {});
+  const choose = (newMode) => {
+    setMode(newMode);
+    if (newMode === "ids") changeSelection({});
+    else loadPreview(newMode === "everything" ? { everything: true } : {});
   };
   const { messages } = preview.value?.counts ?? { messages: 0 };
-  const hasWords = messages > 0 || (selection.value.orphan && !isEmptySelection(selection.value)); // of which something was learned
-  const Inside = { ids: Finder, about: About, span: Span, import: Import, everything: Everything }[way];
+  const canForgetOrphans = messages > 0 || (selection.value.orphan && !isEmptySelection(selection.value)); // of messages from which something may have been learned
+  const ModeFields = { ids: Finder, about: About, span: Span, import: Import, everything: Everything }[mode];
   return html`<div class="chooser">
-    <div class="ways" role="radiogroup" aria-label=${t("forget_chosen")}>${WAYS.map((each) => html`<label key=${each}>
-      <input type="radio" name="way" checked=${way === each} onChange=${() => choose(each)} /><span>${t(`forget_way_${each}`)}</span></label>`)}</div>
-    ${Inside && html`<${Inside} goOn=${goOn} />`}
-    ${selection.value.ids?.length > 0 && html`<${Named} goOn=${goOn} />`}
-    ${hasWords && html`<label class="orphan"><input type="checkbox" checked=${selection.value.orphan === true}
+    <div class="ways" role="radiogroup" aria-label=${t("forget_chosen")}>${MODES.map((each) => html`<label key=${each}>
+      <input type="radio" name="way" checked=${mode === each} onChange=${() => choose(each)} /><span>${t(`forget_way_${each}`)}</span></label>`)}</div>
+    ${ModeFields && html`<${ModeFields} goOn=${goOn} />`}
+    ${selection.value.ids?.length > 0 && html`<${SelectedItems} goOn=${goOn} />`}
+    ${canForgetOrphans && html`<label class="orphan"><input type="checkbox" checked=${selection.value.orphan === true}
       onChange=${({ target }) => loadPreview({ ...selection.value, orphan: target.checked })} /><span>${t("forget_orphan")}</span></label>`}
   </div>`;
 }
 
-function wayOf({ ids, about, since, until, import: batch, everything }) {
+function findMode({ ids, about, since, until, import: batch, everything }) {
   if (about !== undefined) return "about";
   if (since || until) return "span";
   if (batch) return "import";
@@ -41,26 +41,26 @@ function wayOf({ ids, about, since, until, import: batch, everything }) {
   return ids?.length ? "ids" : "";
 }
 
-/** What was named by its id: as it reads, where it is seen; each can be let go of.
- * @param {{goOn: (seeing: Promise<void>) => void}} given */
-function Named({ goOn }) {
-  const seen = preview.value;
-  if (!seen && !error.value) return null;
-  const known = new Map([...(seen?.messages ?? []), ...(seen?.beliefs ?? [])].map((each) => [each.id, each]));
-  return html`<ul role="list" class="chosen">${selection.value.ids.map((id) => html`<li key=${id}><${One} id=${id} one=${known.get(id)} />${" "}
-    <button class="quiet" aria-label=${`${t("forget_not_this")}: ${known.get(id)?.text ?? id}`} onClick=${() => goOn(removeFromSelection(id))}>${t("forget_not_this")}</button></li>`)}</ul>`;
+/** The messages and beliefs selected by id, each with a button that removes it from the selection.
+ * @param {{goOn: (seeing: Promise<void>) => void}} props */
+function SelectedItems({ goOn }) {
+  const loadedPreview = preview.value;
+  if (!loadedPreview && !error.value) return null;
+  const itemsById = new Map([...(loadedPreview?.messages ?? []), ...(loadedPreview?.beliefs ?? [])].map((each) => [each.id, each]));
+  return html`<ul role="list" class="chosen">${selection.value.ids.map((id) => html`<li key=${id}><${SelectedItem} id=${id} item=${itemsById.get(id)} />${" "}
+    <button class="quiet" aria-label=${`${t("forget_not_this")}: ${itemsById.get(id)?.text ?? id}`} onClick=${() => goOn(removeFromSelection(id))}>${t("forget_not_this")}</button></li>`)}</ul>`;
 }
 
-function One({ id, one }) {
-  if (!one) return html`<code>${id}</code>`;
-  return one.kind ? html`<${KindIcon} kind=${one.kind} /> ${one.sentence}` : html`<q>${one.text}</q> <span class="meta">${formatShortDay(one.at)}</span>`;
+function SelectedItem({ id, item }) {
+  if (!item) return html`<code>${id}</code>`;
+  return item.kind ? html`<${KindIcon} kind=${item.kind} /> ${item.sentence}` : html`<q>${item.text}</q> <span class="meta">${formatShortDay(item.at)}</span>`;
 }
 
 function About() {
   const [name, setName] = useState(selection.value.about ?? "");
   useEffect(() => {
     if (name === (selection.value.about ?? "")) return undefined;
-    const timer = setTimeout(() => changeSelection({ about: name }), TYPING_MS);
+    const timer = setTimeout(() => changeSelection({ about: name }), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [name]);
   return html`<label class="field"><span>${t("forget_about")}</span>

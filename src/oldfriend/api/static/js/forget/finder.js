@@ -7,39 +7,39 @@ import * as store from "../store.js";
 import { formatShortDay, t } from "../i18n.js";
 import { selection, addToSelection } from "./selection.js";
 
-const TYPING_MS = 300;
-const MOST_SHOWN = 6; // of each
+const DEBOUNCE_MS = 300;
+const MAX_RESULTS = 6; // messages, and as many beliefs
 
-/** @param {{goOn: (seeing: Promise<void>) => void}} given */
+/** @param {{goOn: (seeing: Promise<void>) => void}} props */
 export function Finder({ goOn }) {
-  const [words, setWords] = useState("");
-  const [found, setFound] = useState(null);
-  const [why, setWhy] = useState("");
+  const [query, setQuery] = useState("");
+  const [results, setResults] = useState(null);
+  const [error, setError] = useState("");
   useEffect(() => {
-    setFound(null);
-    if (!words.trim()) return undefined;
-    let isWanted = true;
-    const look = async () => {
+    setResults(null);
+    if (!query.trim()) return undefined;
+    let isCurrent = true;
+    const search = async () => {
       try {
-        const [said, believed] = await Promise.all([api.searchTalk(words), api.search(words)]);
-        if (isWanted) setFound([...believed.items.slice(0, MOST_SHOWN), ...said.items.slice(0, MOST_SHOWN)]);
-        setWhy("");
+        const [messages, beliefs] = await Promise.all([api.searchMessages(query), api.searchBeliefs(query)]);
+        if (isCurrent) setResults([...beliefs.items.slice(0, MAX_RESULTS), ...messages.items.slice(0, MAX_RESULTS)]);
+        setError("");
       } catch (problem) {
-        setWhy(problem.message || t("lost"));
+        setError(problem.message || t("lost"));
       }
     };
-    const timer = setTimeout(look, TYPING_MS);
+    const timer = setTimeout(search, DEBOUNCE_MS);
     return () => {
-      isWanted = false;
+      isCurrent = false;
       clearTimeout(timer);
     };
-  }, [words, store.rewritten.value]);
-  const left = found?.filter((each) => !selection.value.ids?.includes(each.id));
+  }, [query, store.rewritten.value]);
+  const selectable = results?.filter((each) => !selection.value.ids?.includes(each.id));
   return html`<label class="field"><span>${t("forget_find")}</span>
-      <input type="search" value=${words} onInput=${({ target }) => setWords(target.value)} /></label>
-    ${why && html`<p class="bad" role="alert">${why}</p>`}
-    ${found && !found.length && html`<p class="empty">${t("search_none", { words: words.trim() })}</p>`}
-    <ul role="list" class="offered" aria-live="polite">${left?.map((each) => html`<li key=${each.id}>
+      <input type="search" value=${query} onInput=${({ target }) => setQuery(target.value)} /></label>
+    ${error && html`<p class="bad" role="alert">${error}</p>`}
+    ${results && !results.length && html`<p class="empty">${t("search_none", { words: query.trim() })}</p>`}
+    <ul role="list" class="offered" aria-live="polite">${selectable?.map((each) => html`<li key=${each.id}>
       ${each.kind ? html`<${KindIcon} kind=${each.kind} /> ${each.sentence}` : html`<q>${each.text}</q> <span class="meta">${each.speaker}, ${formatShortDay(each.at)}</span>`}${" "}
       <button class="quiet" aria-label=${`${t("forget_this")}: ${each.text}`} onClick=${() => goOn(addToSelection(each.id))}>${t("forget_this")}</button></li>`)}</ul>`;
 }

@@ -2,66 +2,66 @@
 import { signal } from "../../vendor/signals.js";
 import { api, request } from "../api.js";
 
-export const selection = signal({}); // as the server takes it; {}: nothing is named yet
-export const preview = signal(null); // what would follow from it
-export const error = signal(""); // "lost": the server was not reached
-export const proof = signal(null); // of what was forgotten last, on this page
+export const selection = signal({}); // as the API takes it; {}: nothing is selected
+export const preview = signal(null); // the server's preview of deleting the selection; null while it loads
+export const error = signal(""); // message of the last error; "lost": the server was not reached
+export const proof = signal(null); // proof of the last deletion made on this page
 export const isBusy = signal(false);
 
-const ID = /^[0-9a-f-]{8,}$/i;
+const ID_PATTERN = /^[0-9a-f-]{8,}$/i;
 
-/** The wish that an address names: ids with commas between, or about=, import=, since=, until=, everything=.
- * @param {string} text */
+/** Parses a selection from an address: ids separated by commas, or about=, import=, since=, until=, everything=. @param {string} text */
 export function parseSelection(text) {
-  if (!text.includes("=")) return { ids: text.split(",").filter((each) => ID.test(each)) };
-  const named = new URLSearchParams(text);
+  if (!text.includes("=")) return { ids: text.split(",").filter((each) => ID_PATTERN.test(each)) };
+  const params = new URLSearchParams(text);
   return {
-    ...(named.get("about") && { about: named.get("about") }),
-    ...(Number(named.get("import")) && { import: Number(named.get("import")) }),
-    ...(named.get("since") && { since: named.get("since") }),
-    ...(named.get("until") && { until: named.get("until") }),
-    ...(named.get("everything") && { everything: true }),
+    ...(params.get("about") && { about: params.get("about") }),
+    ...(Number(params.get("import")) && { import: Number(params.get("import")) }),
+    ...(params.get("since") && { since: params.get("since") }),
+    ...(params.get("until") && { until: params.get("until") }),
+    ...(params.get("everything") && { everything: true }),
   };
 }
 
 export const isEmptySelection = ({ ids, about, since, until, import: batch, everything }) =>
   !(ids?.length || about?.trim() || since || until || batch || everything);
 
-let asked = 0;
+let requestCount = 0;
 
-/** See what would follow from a wish. */
-export async function loadPreview(wanted) {
-  const mine = ++asked;
-  selection.value = wanted;
+/** Replaces the selection and loads its preview; a later call supersedes this one. */
+export async function loadPreview(newSelection) {
+  const requestNumber = ++requestCount;
+  selection.value = newSelection;
   preview.value = null;
   error.value = "";
-  if (isEmptySelection(wanted)) return;
+  if (isEmptySelection(newSelection)) return;
   try {
-    const seen = await request("/forget/preview", { method: "POST", json: asSent(wanted) });
-    if (mine === asked) preview.value = seen;
+    const loaded = await request("/forget/preview", { method: "POST", json: toRequest(newSelection) });
+    if (requestNumber === requestCount) preview.value = loaded;
   } catch (problem) {
-    if (mine === asked) error.value = problem.status ? problem.message : "lost";
+    if (requestNumber === requestCount) error.value = problem.status ? problem.message : "lost";
   }
 }
 
-/** A name of which nothing is written yet names nobody. */
-const asSent = ({ about, ...others }) => (about?.trim() ? { about, ...others } : others);
+/** Returns the selection for the API, without a blank `about`. */
+const toRequest = ({ about, ...rest }) => (about?.trim() ? { about, ...rest } : rest);
 
-/** Choose something besides; what follows is seen anew. @param {string} id */
+/** Adds an id to the selection and reloads the preview. @param {string} id */
 export const addToSelection = (id) => loadPreview({ ...selection.value, ids: [...(selection.value.ids ?? []), id] });
 
-/** Let go of what was chosen by its id. @param {string} id */
+/** Removes an id from the selection and reloads the preview. @param {string} id */
 export const removeFromSelection = (id) => loadPreview({ ...selection.value, ids: selection.value.ids.filter((each) => each !== id) });
 
-/** Name something otherwise; what was chosen by its id stays chosen. */
-export const changeSelection = (named) => loadPreview({ ids: selection.value.ids, orphan: selection.value.orphan, ...named });
+/** Replaces the selection but for its ids and `orphan`, and reloads the preview. */
+export const changeSelection = (changes) => loadPreview({ ids: selection.value.ids, orphan: selection.value.orphan, ...changes });
 
-/** Do exactly what was seen; where something has changed meanwhile, it is shown anew and not done. */
+/** Deletes exactly what was previewed and returns true. Returns false on an error; if the data changed since the
+ * preview, nothing is deleted and the preview is reloaded. */
 export async function forget() {
   isBusy.value = true;
   try {
-    proof.value = await request("/forget", { method: "POST", json: asSent(selection.value), headers: { "If-Match": preview.value.etag } });
-    asked += 1;
+    proof.value = await request("/forget", { method: "POST", json: toRequest(selection.value), headers: { "If-Match": preview.value.etag } });
+    requestCount += 1;
     selection.value = {};
     preview.value = null;
     return true;
@@ -74,5 +74,5 @@ export async function forget() {
   }
 }
 
-export const listDeletions = api.forgotten;
+export const listDeletions = api.listDeletions;
 export const listImports = () => request("/imports");

@@ -3,82 +3,83 @@ import { signal } from "../../vendor/signals.js";
 import { request, ApiError, sendFile } from "../api.js";
 import * as store from "../store.js";
 
-const LOOK_MS = 700;
-const LOST_MS = 3000; // after something went wrong
-const UNDER_WAY = ["checking", "waiting", "writing", "understanding", "reading"];
+const POLL_MS = 700;
+const RETRY_DELAY_MS = 3000; // after a failed request
+const STAGES_IN_PROGRESS = ["checking", "waiting", "writing", "understanding", "reading"];
 const at = encodeURIComponent;
 
-export const uploads = signal([]); // handed over, and how far each is
+export const uploads = signal([]); // uploaded files, each with its progress
 export const imports = signal(null);
 export const learning = signal(null);
 export const uploading = signal([]); // {name, percent, why}
 
 let timer = 0;
-let visit = null; // one for each time that somebody comes to look on; none while nobody does
+let pollSession = null; // a Symbol for each call of startPolling; null while polling is stopped
 
-/** Look how things are; and again, for as long as something is under way and somebody looks on. */
+/** Loads the state now, and repeatedly while anything is in progress, until stopPolling is called. */
 export function startPolling() {
-  visit = Symbol("visit");
-  return look();
+  pollSession = Symbol("poll session");
+  return poll();
 }
 
 export function stopPolling() {
-  visit = null;
+  pollSession = null;
   clearTimeout(timer);
 }
 
-/** Look once; and again, for whoever looks on still. What may pass is tried again later. */
-async function look() {
+/** Loads the state once; schedules the next poll while polling is on. Rejects on an error, after which a temporary one is retried. */
+async function poll() {
   clearTimeout(timer);
-  const mine = visit;
-  let wait = 0;
+  const ownSession = pollSession;
+  let delayMs = 0;
   try {
-    wait = (await isMoving()) ? LOOK_MS : 0;
+    delayMs = (await loadState()) ? POLL_MS : 0;
   } catch (problem) {
-    wait = mayPass(problem) ? LOST_MS : 0;
+    delayMs = isTemporary(problem) ? RETRY_DELAY_MS : 0;
     throw problem;
   } finally {
     clearTimeout(timer);
-    if (wait && mine && mine === visit) timer = setTimeout(() => look().catch(leaveUntold), wait);
+    if (delayMs && ownSession && ownSession === pollSession) timer = setTimeout(() => poll().catch(ignoreApiError), delayMs);
   }
 }
 
-/** Whoever looks on sees how things were, until the server is reached again. @param {unknown} problem */
-function leaveUntold(problem) {
+/** Keeps the last loaded state on an API error; rethrows any other error. @param {unknown} problem */
+function ignoreApiError(problem) {
   if (!(problem instanceof ApiError)) throw problem;
 }
 
-/** Whether it may go well the next time. @param {unknown} problem */
-function mayPass(problem) {
+/** Whether a request may succeed when retried: the server was not reached, or failed. @param {unknown} problem */
+function isTemporary(problem) {
   return problem instanceof ApiError && (problem.status === 0 || problem.status >= 500);
 }
 
-/** Read how things are; whether something is under way. */
-async function isMoving() {
-  const before = uploads.value.filter(isUnderWay).length;
-  const [handed, brought, old] = await Promise.all([request("/uploads"), before && imports.value ? null : request("/imports"), request("/learning")]);
-  uploads.value = handed.items;
-  if (brought) imports.value = brought.items;
-  learning.value = old;
-  const now = uploads.value.filter(isUnderWay).length;
-  if (before > now) {
+/** Loads uploads, imports and learning; returns whether anything is in progress. */
+async function loadState() {
+  const countBefore = uploads.value.filter(isInProgress).length;
+  const [uploadPage, importPage, learningState] = await Promise.all([request("/uploads"), countBefore && imports.value ? null : request("/imports"), request("/learning")]);
+  uploads.value = uploadPage.items;
+  if (importPage) imports.value = importPage.items;
+  learning.value = learningState;
+  const countNow = uploads.value.filter(isInProgress).length;
+  if (countBefore > countNow) {
     imports.value = (await request("/imports")).items;
-    await store.load(); // no event tells of the talk that has come
+    await store.load(); // no event announces imported messages
   }
-  return now > 0 || (old.waiting && !old.is_paused);
+  return countNow > 0 || (learningState.waiting && !learningState.is_paused);
 }
 
 /** @param {{stage: string}} file */
-export function isUnderWay(file) {
-  return UNDER_WAY.includes(file.stage);
+export function isInProgress(file) {
+  return STAGES_IN_PROGRESS.includes(file.stage);
 }
 
-export const calendars = signal([]); // {file, items, unused, is_preview}: what a calendar holds, or what was put on the list
+export const calendars = signal([]); // {file, items, unused, is_preview}: previews and results of calendar files
 
-/** Show what a calendar file holds, or put on the list what is new of it. @param {File} file @param {boolean} isPreview @param {(percent: number) => void} tell */
-async function readCalendar(file, isPreview, tell) {
-  const answer = await sendFile(`/tasks/calendar.ics?preview=${isPreview}`, file, tell);
-  calendars.value = [...calendars.value.filter((each) => each.file.name !== file.name), { file, ...answer }];
+/** Uploads a calendar file: shows a preview of its entries, or adds the new ones to the tasks.
+ * @param {File} file @param {boolean} isPreview @param {(percent: number) => void} onProgress */
+async function readCalendar(file, isPreview, onProgress) {
+  const response = await sendFile(`/tasks/calendar.ics?preview=${isPreview}`, file, onProgress);
+  calendars.value = [...calendars.value.filter((each) => each.file.name !== file.name), { file, ...response }];
 }
 
 /** @param {File} file */
@@ -89,16 +90,16 @@ export function dismissCalendar(file) {
   calendars.value = calendars.value.filter((each) => each.file !== file);
 }
 
-/** Hand files over, one after another; what cannot be is said beside its name. @param {Iterable<File>} chosen */
-export async function uploadFiles(chosen) {
-  for (const file of chosen) {
-    const show = (given) => (uploading.value = [...uploading.value.filter((each) => each.name !== file.name), ...given]);
+/** Uploads files one after another; an error is shown beside the name of its file. @param {Iterable<File>} files */
+export async function uploadFiles(files) {
+  for (const file of files) {
+    const show = (entries) => (uploading.value = [...uploading.value.filter((each) => each.name !== file.name), ...entries]);
     show([{ name: file.name, percent: 0 }]);
     try {
-      const tell = (percent) => show([{ name: file.name, percent }]);
-      await (/\.ics$/i.test(file.name) ? readCalendar(file, true, tell) : sendFile("/uploads", file, tell));
+      const onProgress = (percent) => show([{ name: file.name, percent }]);
+      await (/\.ics$/i.test(file.name) ? readCalendar(file, true, onProgress) : sendFile("/uploads", file, onProgress));
       show([]);
-      await look();
+      await poll();
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;
       show([{ name: file.name, percent: 0, why: problem.message }]);
@@ -112,9 +113,9 @@ export function dismissUpload(name) {
 }
 
 async function act(path, options) {
-  const answer = await request(path, options);
-  await look();
-  return answer;
+  const response = await request(path, options);
+  await poll();
+  return response;
 }
 
 /** @param {string} id @param {string | null} me @param {string} zone */
@@ -122,9 +123,9 @@ export const startImport = (id, me, zone) => act(`/uploads/${at(id)}/import`, { 
 export const pauseImport = (id) => act(`/uploads/${at(id)}/pause`, { method: "POST" });
 export const deleteUpload = (id) => act(`/uploads/${at(id)}`, { method: "DELETE" });
 export async function undoImport(number) {
-  const undone = await act(`/imports/${at(number)}/undo`, { method: "POST" });
+  const response = await act(`/imports/${at(number)}/undo`, { method: "POST" });
   await store.load();
-  return undone;
+  return response;
 }
 export const readWithModel = () => act("/learning/model", { method: "POST" });
 export const pauseReading = () => act("/learning/pause", { method: "POST" });

@@ -4,7 +4,7 @@ import { followLink } from "../router.js";
 import { t, formatTime, formatWeekday } from "../i18n.js";
 import { importCalendar, dismissCalendar } from "./api.js";
 
-const SHOWN = 12;
+const MAX_SHOWN = 12;
 
 export function Calendar({ calendar, attempt }) {
   const { file, items, unused, is_preview } = calendar;
@@ -15,9 +15,9 @@ export function Calendar({ calendar, attempt }) {
     ${is_preview
       ? html`<p>${t("bring_calendar", { count: items.length, added })}</p>`
       : html`<p class="good" role="status">${added ? t("bring_calendar_done", { added }) : t("bring_nothing_new")}</p>`}
-    ${is_preview && html`<ul>${items.slice(0, SHOWN).map((each, at) => html`<li key=${at}>${each.text}
-        <span class="meta">${[whenOf(each), each.state === "known" && t("bring_calendar_there")].filter(Boolean).join(" · ")}</span></li>`)}</ul>`}
-    ${is_preview && items.length > SHOWN && html`<p class="meta">${t("bring_others", { count: items.length - SHOWN })}</p>`}
+    ${is_preview && html`<ul>${items.slice(0, MAX_SHOWN).map((each, index) => html`<li key=${index}>${each.text}
+        <span class="meta">${[formatDue(each), each.state === "known" && t("bring_calendar_there")].filter(Boolean).join(" · ")}</span></li>`)}</ul>`}
+    ${is_preview && items.length > MAX_SHOWN && html`<p class="meta">${t("bring_others", { count: items.length - MAX_SHOWN })}</p>`}
     ${!is_preview && known > 0 && html`<p class="meta">${t("bring_known", { count: known })}</p>`}
     ${full > 0 && html`<p class="meta">${t("bring_calendar_full", { count: full })}</p>`}
     ${unused.length > 0 && html`<p class="meta">${t("bring_calendar_over", { count: unused.length })}</p>`}
@@ -29,4 +29,4 @@ export function Calendar({ calendar, attempt }) {
 }
 
 /** @param {{due: string | null}} entry */
-const whenOf = ({ due }) => (due ? `${formatWeekday(due)}, ${formatTime(due)}` : t("tasks_todo"));
+const formatDue = ({ due }) => (due ? `${formatWeekday(due)}, ${formatTime(due)}` : t("tasks_todo"));

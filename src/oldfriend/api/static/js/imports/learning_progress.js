@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { pauseReading, readWithModel, resumeReading } from "./api.js";
 
-/** What something costs, to read. @param {{cost_usd: number | null}} likely */
+/** Formats an estimated cost. @param {{cost_usd: number | null}} likely */
 export function formatCost(likely) {
   if (likely.cost_usd === null) return t("bring_cost_unknown");
   if (likely.cost_usd === 0) return t("bring_cost_nothing");

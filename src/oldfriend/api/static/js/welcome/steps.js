@@ -9,27 +9,27 @@ import { t } from "../i18n.js";
 import { Companion } from "./companion.js";
 
 export function PeopleStep({ keep, calm }) {
-  const [theirs, mine] = [useRef(null), useRef(null)];
+  const [saveCompanion, saveUser] = [useRef(null), useRef(null)];
   const [character, setCharacter] = useState(null);
   const [written, setWritten] = useState(null);
-  const read = () => settingsApi.character().then(setCharacter, () => setCharacter({ starting: [], blocks: [] }));
-  useEffect(() => void read(), []);
-  /** Does what changes the same text elsewhere: what was written here first, what came of it then. */
-  const around = async (deed) => {
-    await mine.current();
-    await deed();
-    await read();
+  const loadCharacter = () => settingsApi.character().then(setCharacter, () => setCharacter({ starting: [], blocks: [] }));
+  useEffect(() => void loadCharacter(), []);
+  /** Runs an action that changes the same texts on the server: saves the local text first, then reloads the saved texts. */
+  const runSynced = async (action) => {
+    await saveUser.current();
+    await action();
+    await loadCharacter();
     setWritten(null);
   };
   keep.current = async () => {
-    await theirs.current();
-    await mine.current();
+    await saveCompanion.current();
+    await saveUser.current();
   };
-  return html`<h1>${t("welcome_both")}</h1><${You} keep=${mine} character=${character} written=${written} onWrite=${setWritten} />
-    <${Companion} keep=${theirs} calm=${calm} character=${character} around=${around} />`;
+  return html`<h1>${t("welcome_both")}</h1><${UserFields} keep=${saveUser} character=${character} written=${written} onWrite=${setWritten} />
+    <${Companion} keep=${saveCompanion} calm=${calm} character=${character} runSynced=${runSynced} />`;
 }
 
-function You({ keep, character, written, onWrite }) {
+function UserFields({ keep, character, written, onWrite }) {
   const [name, setName] = useState(store.myName.value);
   const about = written ?? character?.blocks.find((each) => each.name === "user")?.text ?? "";
   keep.current = async () => {
