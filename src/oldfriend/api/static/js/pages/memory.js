@@ -36,7 +36,7 @@ export default function Memory() {
       ${!isNothing() && html`<${Filters} /><${ListError} /><${Said} /><${Book} />`}
     </div>
     ${beside && html`<${Beside} name=${beside} />`}
-    <${UndoToast} after=${() => beliefList.load(beliefList.beliefs.value?.items.length ?? 0)} />
+    <${UndoToast} onUndone=${() => beliefList.load(beliefList.beliefs.value?.items.length ?? 0)} />
   </div>`;
 }
 
@@ -55,7 +55,7 @@ function Book() {
     return html`${opens && html`<h3 class="group">${t(group.phrase)} <span class="count">${formatCount(countOf(group, shown.kinds))}</span></h3>`}${
       belief.id === taken?.belief.id ? html`<${RejectedRow} ...${taken} />` : html`<${BeliefRow} belief=${belief} />`}`;
   };
-  return html`<${VirtualList} items=${shown.items} keyOf=${(each) => each.id} draw=${draw} total=${shown.total} of=${shown.of}
+  return html`<${VirtualList} items=${shown.items} keyOf=${(each) => each.id} draw=${draw} total=${shown.total} of=${shown.listKey}
     label=${t("memory_title")} onNearEnd=${beliefList.loadMore} />`;
 }
 

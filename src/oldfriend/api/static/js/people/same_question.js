@@ -9,7 +9,7 @@ import { t } from "../i18n.js";
 export function SameQuestion({ about }) {
   const [other, setOther] = useState(null);
   useEffect(() => {
-    if (about.same_as) memory.one(about.same_as).then(setOther, () => setOther(null));
+    if (about.same_as) memory.belief(about.same_as).then(setOther, () => setOther(null));
   }, [about.same_as]);
   if (!other) return html`<p class="pill">${t("status_tentative")}</p>`;
   return html`<p class="taken-back"><span>${t("people_same", { one: about.name, other: other.text })}</span>
