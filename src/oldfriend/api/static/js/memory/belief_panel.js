@@ -20,7 +20,7 @@ const ACTORS = {
   "its reflection": "memory_its_reflection", "its thinking": "memory_its_thinking",
 };
 
-/** @param {{id: string}} given */
+/** @param {{id: string}} props */
 export function BeliefPanel({ id }) {
   const [loaded, setLoaded] = useState(null);
   const [error, setError] = useState("");

@@ -15,7 +15,7 @@ const CHANGE_LABELS = {
 };
 const SPARK_SIZE = { width: 96, height: 24 };
 
-/** @param {{belief: any}} given */
+/** @param {{belief: any}} props */
 export function BeliefRow({ belief }) {
   const status = formatStatus(belief);
   const mark = beliefList.changeMarks.value.get(belief.id);
@@ -35,7 +35,7 @@ export function BeliefRow({ belief }) {
   </article>`;
 }
 
-/** The row of a belief that was just rejected, with an undo button. @param {{belief: any, undo: () => void}} given */
+/** The row of a belief that was just rejected, with an undo button. @param {{belief: any, undo: () => void}} props */
 export function RejectedRow({ belief, undo }) {
   return html`<article class="belief line is-taken-back"><p class="taken-back"><span role="status">${t("wrong_done", { text: belief.sentence })}</span>
     <button onClick=${undo}>${t("undo")}</button></p></article>`;

@@ -33,7 +33,7 @@ export function Goals() {
   </section>`;
 }
 
-/** @param {{goal: any, actions: ReturnType<typeof useRowActions>}} given */
+/** @param {{goal: any, actions: ReturnType<typeof useRowActions>}} props */
 function Goal({ goal, actions }) {
   const [isOpen, setIsOpen] = useState(false);
   const name = `goal-${goal.id.slice(0, 8)}`;
@@ -60,7 +60,7 @@ function formatProgress({ times, period, done_in_period: done, told, deadline, n
   return [progress, deadline && t("goals_by", { when: formatWeekday(deadline) }), next && t("goals_next", { what: next })].filter(Boolean).join(" · ");
 }
 
-/** The form that changes a goal's deadline and next action. @param {{goal: any, save: (changes: any) => void, close: () => void}} given */
+/** The form that changes a goal's deadline and next action. @param {{goal: any, save: (changes: any) => void, close: () => void}} props */
 function Change({ goal, save, close }) {
   const [deadline, setDeadline] = useState(goal.deadline?.slice(0, 10) ?? "");
   const [next, setNext] = useState(goal.next_action);
@@ -75,7 +75,7 @@ function Change({ goal, save, close }) {
     <button>${t("save")}</button><button type="button" class="quiet" onClick=${close}>${t("cancel")}</button></form>`;
 }
 
-/** The button, then the form, that adds a goal in plain words. @param {{actions: ReturnType<typeof useRowActions>}} given */
+/** The button, then the form, that adds a goal in plain words. @param {{actions: ReturnType<typeof useRowActions>}} props */
 function Add({ actions }) {
   const [words, setWords] = useState(null);
   const field = useFocus(words !== null);
@@ -90,7 +90,7 @@ function Add({ actions }) {
     <button disabled=${!words.trim()}>${t("tasks_add")}</button></form>`;
 }
 
-/** @param {{watch: any, actions: ReturnType<typeof useRowActions>}} given */
+/** @param {{watch: any, actions: ReturnType<typeof useRowActions>}} props */
 function Watch({ watch, actions }) {
   const { id, url, text, condition, threshold, amount, next_check: next } = watch;
   const name = `watch-${id.slice(0, 8)}`;

@@ -41,7 +41,7 @@ export function Tasks() {
   </section>`;
 }
 
-/** @param {{task: any, change: (changes: any) => unknown}} given */
+/** @param {{task: any, change: (changes: any) => unknown}} props */
 function Task({ task, change }) {
   const [isOpen, setIsOpen] = useState(false);
   const name = `task-${task.id.slice(0, 8)}`;
@@ -64,7 +64,7 @@ function Task({ task, change }) {
   </li>`;
 }
 
-/** The form that moves a task to any time, in the browser's time zone. @param {{move: (due: string) => unknown}} given */
+/** The form that moves a task to any time, in the browser's time zone. @param {{move: (due: string) => unknown}} props */
 function CustomTime({ move }) {
   const [when, setWhen] = useState("");
   const send = (event) => {
@@ -75,7 +75,7 @@ function CustomTime({ move }) {
     <button disabled=${!when}>${t("tasks_move")}</button></form>`;
 }
 
-/** The form that adds a task in plain words and shows the answer to it. @param {{actions: ReturnType<typeof useRowActions>}} given */
+/** The form that adds a task in plain words and shows the answer to it. @param {{actions: ReturnType<typeof useRowActions>}} props */
 function Add({ actions }) {
   const [words, setWords] = useState("");
   const add = async (event) => {

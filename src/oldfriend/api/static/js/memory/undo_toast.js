@@ -14,7 +14,7 @@ export function ListError() {
   return error && html`<p class="bad" role="alert">${error === "lost" ? t("lost") : error}</p>`;
 }
 
-/** The undo toast, while there is something to undo. @param {{onUndone?: () => unknown}} given */
+/** The undo toast, while there is something to undo. @param {{onUndone?: () => unknown}} props */
 export function UndoToast({ onUndone }) {
   const offer = beliefList.undoOffer.value;
   const undo = async () => {
@@ -60,7 +60,7 @@ export function useRowActions(reload) {
   return { heading, run, showStatus, showRowStatus, status, undoLast };
 }
 
-/** @param {{actions: ReturnType<typeof useRowActions>}} given */
+/** @param {{actions: ReturnType<typeof useRowActions>}} props */
 export function ActionStatus({ actions: { status, undoLast } }) {
   return html`<div role="status">${status.text && !status.undo && html`<p class=${status.isBad ? "bad" : "meta"}>${status.text}</p>`}
     ${status.undo && html`<p class="taken-back"><span>${status.text}</span> <button onClick=${undoLast}>${t("undo")}</button></p>`}</div>`;

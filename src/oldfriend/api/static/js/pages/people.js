@@ -150,7 +150,7 @@ const Row = ({ row }) => html`${row.isFirst && html`<h3 class="group">${t(GROUPS
   <div class="cards">${row.cards.map((one) => html`<${Card} key=${one.id} one=${one} />`)}</div>`;
 
 function Card({ one }) {
-  return html`<article class="card"><${Avatar} one=${one} />
+  return html`<article class="card"><${Avatar} entity=${one} />
     <div><h4><a href=${`/people/${one.id}`} onClick=${followLink}>${one.name}</a></h4>
       <p class="relation">${formatRelation(one)}</p>
       ${one.status === "uncertain" && html`<${SameQuestion} about=${one} />`}

@@ -5,7 +5,7 @@ import { merge, separate } from "../memory/decisions.js";
 import { memoryApi as memory } from "../memory/api.js";
 import { t } from "../i18n.js";
 
-/** The question, with its two answers. @param {{about: {id: string, name: string, same_as: string | null}}} given */
+/** Asks whether an entity is the same as `same_as`: yes merges them, no separates them. @param {{about: {id: string, name: string, same_as: string | null}}} props */
 export function SameQuestion({ about }) {
   const [other, setOther] = useState(null);
   useEffect(() => {
