@@ -55,7 +55,7 @@ function Month({ month }) {
   const first = new Date(`${month}-01T00:00`);
   const known = new Map((found?.days ?? []).map((each) => [each.day, each]));
   const most = Math.max(1, ...[...known.values()].map((each) => each.messages));
-  return html`<${Tabs} at="/days" /><header class="month-head">
+  return html`<${Tabs} current="/days" /><header class="month-head">
       <h2>${new Intl.DateTimeFormat(language.value, { month: "long", year: "numeric" }).format(first)}</h2>
       <p class="choices">
         <button aria-label=${t("days_before")} disabled=${!found?.first || found.first >= month} onClick=${() => navigate(`/days/${shifted(month, -1)}`)}>‹</button>
@@ -70,7 +70,7 @@ function Month({ month }) {
         aria-current=${day === found?.today ? "date" : null}>${day.startsWith(month) && html`<${Cell} day=${day} told=${known.get(day)} most=${most} />`}</td>`)}</tr>`)}</tbody></table>`;
 }
 
-/** The year above the month: how much was said in each; where this month is empty, the way to the last that is not. @param {{month: string}} given */
+/** The year above the month: how much was said in each; where this month is empty, the way to the last that is not. @param {{month: string}} props */
 function Year({ month }) {
   const year = Number(month.slice(0, 4));
   const [found] = useAsked(`/days/years/${year}`);
@@ -130,7 +130,7 @@ function Day({ day }) {
     ${found && html`<${DiaryOfDay} day=${day} />`}`;
 }
 
-/** What was said on a day, talk by talk. @param {{day: string, talks: any[]}} given */
+/** What was said on a day, talk by talk. @param {{day: string, talks: any[]}} props */
 function Talks({ day, talks }) {
   const [said, trouble] = useAsked(`/days/${day}/messages`);
   const of = (talk, next) => (said?.items ?? []).filter(({ at }) => Date.parse(at) >= Date.parse(talk.began_at) && (!next || Date.parse(at) < Date.parse(next.began_at)));
