@@ -110,7 +110,7 @@ function Entry({ entry, entries, onTag }) {
       ${onTag && entry.tags.map((tag) => html`<button class="quiet" key=${tag} onClick=${() => onTag(tag)}>#${tag}</button>`)}
       ${entry.message && html`<button class="quiet" onClick=${() => showMessage(entry.message)}>${t("days_in_chat")}</button>`}
       ${!isOpen && html`<button class="quiet" ref=${editButton} onClick=${() => setOpen(true)}>${t("diary_edit")}</button>
-        <${ConfirmButton} label=${t("diary_remove")} ask=${t(entry.origin === "api" ? "diary_forget_ask" : "diary_remove_ask")} onSure=${remove} />`}</p>
+        <${ConfirmButton} label=${t("diary_remove")} question=${t(entry.origin === "api" ? "diary_forget_ask" : "diary_remove_ask")} onConfirm=${remove} />`}</p>
     ${error && html`<p class="bad" role="alert">${error}</p>`}</article>`;
 }
 

@@ -47,20 +47,20 @@ export default function Authorize() {
   return html`<div class="first-run consent"><${Mark} />${isAsked ? html`<${Asked} asked=${asked} />` : html`<h1>${t("oauth_none")}</h1><p class="lead">${t("oauth_none_hint")}</p>`}</div>`;
 }
 
-/** @param {{asked: Record<string, string>}} given */
+/** @param {{asked: Record<string, string>}} props */
 function Asked({ asked }) {
-  const [told, problem, again] = useLoaded(() => settingsApi.whoAsks(asked));
+  const [told, problem, again] = useLoaded(() => settingsApi.authorizationRequest(asked));
   const [trouble, isBusy, run] = useAction();
   const [isGoing, setGoing] = useState(false);
   const heading = useRef(null);
   useLayoutEffect(() => heading.current?.focus(), [told]);
   const isCalm = useCalm(told);
   const decide = (allow) => () => isCalm && run(async () => {
-    const { address } = await settingsApi.letIn(asked, allow);
+    const { address } = await settingsApi.decideAuthorization(asked, allow);
     setGoing(true);
     location.replace(address); // what was decided is not asked again by going back
   });
-  if (!told) return html`<${Loading} problem=${problem} again=${again} />`;
+  if (!told) return html`<${Loading} error=${problem} reload=${again} />`;
   const { name, host, redirect, scopes, error } = told;
   if (isGoing) return html`<p class="lead" role="status">${t("oauth_going", { name })}</p>`;
   return html`<h1 ref=${heading} tabindex="-1">${t("oauth_title", { name })}</h1>

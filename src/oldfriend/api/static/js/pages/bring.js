@@ -90,7 +90,7 @@ function Imports() {
         ${each.status === "running" && ` · ${t("bring_import_running")}`}</p></div>
       ${each.status === "undone"
         ? html`<span class="meta">${t("bring_import_undone")}</span>`
-        : html`<${ConfirmButton} label=${t("bring_undo")} name=${each.file} ask=${t("bring_undo_ask")} onSure=${() => takeOut(each.number)} />`}</li>`)}</ul></section>`;
+        : html`<${ConfirmButton} label=${t("bring_undo")} name=${each.file} question=${t("bring_undo_ask")} onConfirm=${() => takeOut(each.number)} />`}</li>`)}</ul></section>`;
 }
 
 function Take() {

@@ -25,7 +25,7 @@ const COMPANION = [["character", "settings_character"], ["first", "settings_firs
 const INSTALL = [["models", "settings_models"], ["voice", "settings_voice"], ["spending", "settings_spending"], ["household", "settings_people"], ["upkeep", "settings_upkeep"]];
 const ELSEWHERE = [["bring", "place_bring"], ["forget", "place_forget"]];
 const PARTS = [
-  { title: "settings_part_you", links: YOU, draw: () => html`<${YouSection} /><${ChannelsSection} wanted=${subpath.value} /><${HealthSection} /><${AccessSection} />` },
+  { title: "settings_part_you", links: YOU, draw: () => html`<${YouSection} /><${ChannelsSection} openChannel=${subpath.value} /><${HealthSection} /><${AccessSection} />` },
   { title: "settings_part_companion", links: COMPANION, ownerLinks: [["thinking", "settings_memory"]],
     draw: (isOwner) => html`<${CharacterSection} /><${SpeakingFirstSection} /><${ToolsSection} /><${AuditSection} />${isOwner && html`<${MemorySection} />`}` },
   { title: "settings_part_install", links: [], ownerLinks: INSTALL,
@@ -51,7 +51,7 @@ export default function Settings() {
         <h3><a href=${`/settings/${linksOf(each, isOwner)[0][0]}`} aria-current=${each === part ? "page" : null} onClick=${followLink}>${t(each.title)}</a></h3>
         ${linksOf(each, isOwner).map(([id, words]) => link(`/settings/${id}`, id, words))}
         ${each.links === YOU && ELSEWHERE.map(([id, words]) => link(`/${id}`, id, words))}</div>`)}</nav>
-    <div class="settings-all" ref=${all} key=${part.title}>${isReady ? part.draw(isOwner) : html`<${Loading} problem=${problem} again=${again} />`}</div>
+    <div class="settings-all" ref=${all} key=${part.title}>${isReady ? part.draw(isOwner) : html`<${Loading} error=${problem} reload=${again} />`}</div>
     <${DoneMessage} /></div>`;
 }
 

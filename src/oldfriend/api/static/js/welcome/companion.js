@@ -24,8 +24,8 @@ export function Companion({ keep, calm, character, around }) {
   keep.current = async () => {
     if (chosen === "material" && material.trim() && !persona.trim() && !isDecided) throw new Error(t("welcome_undecided"));
     const wanted = name?.trim() || called;
-    if (wanted !== called) store.renameCompanion((await settings.nameCompanion(wanted)).name);
-    for (const [block, text] of Object.entries({ persona, style })) if (text.trim()) await settings.write(block, text);
+    if (wanted !== called) store.renameCompanion((await settings.renameCompanion(wanted)).name);
+    for (const [block, text] of Object.entries({ persona, style })) if (text.trim()) await settings.saveCharacter(block, text);
   };
   const take = (text) => {
     give({ persona: text });
@@ -93,7 +93,7 @@ function Suggestion({ given, around }) {
   const [verdict, setVerdict] = useState("");
   const decide = async (name) => {
     const decision = name === "accept" && words !== given.text ? { verdict: name, words } : { verdict: name };
-    await around(() => settings.decide(given.id, decision));
+    await around(() => settings.decideSuggestion(given.id, decision));
     setVerdict(name);
     give({ isDecided: true });
   };
