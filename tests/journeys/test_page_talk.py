@@ -316,13 +316,16 @@ COUNT_MOST = """text => {
 async def talk_long(folder: Path, count: int = MANY) -> None:
     """Twenty thousand messages over half a year, or fewer, written at once."""
     async with open_app(load_settings({}, data=str(folder))) as app:
-        line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
+        chat_context = await open_local_chat(
+            app.db, app.clock, app.settings, person=None, channel="web"
+        )
         began = app.clock() - 190 * DAY
         async with app.db.begin_write() as tx:
             for day in range(count // 200):
                 at = began + day * DAY
                 place = WriteTarget(
-                    chat=line.chat, session=await ensure_open_session(tx, line.chat, at)
+                    chat=chat_context.chat,
+                    session=await ensure_open_session(tx, chat_context.chat, at),
                 )
                 await write_messages(
                     tx,

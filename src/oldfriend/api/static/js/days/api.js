@@ -1,7 +1,7 @@
-// Requests of the diary and of numbers.
+// Requests of the diary and of the measurements.
 import { request } from "../api.js";
 
-const at = encodeURIComponent;
+const encode = encodeURIComponent;
 
 export const daysApi = {
   entries: ({ day, tag, cursor }) => {
@@ -11,11 +11,11 @@ export const daysApi = {
     if (cursor) query.set("cursor", cursor);
     return request(`/diary?${query}`);
   },
-  write: (text, day) => request("/diary", { method: "POST", json: { text, ...(day && { day }) } }),
-  rewrite: (id, text) => request(`/diary/${at(id)}`, { method: "PATCH", json: { text } }),
-  remove: (id) => request(`/diary/${at(id)}`, { method: "DELETE" }),
-  measures: () => request("/measurements"),
-  series: (name, from) => request(`/measurements/${at(name)}${from ? `?from=${from}` : ""}`),
-  measure: (items) => request("/measurements", { method: "POST", json: { items } }),
-  unmeasure: (id) => request(`/measurements/${at(id)}`, { method: "DELETE" }),
+  addEntry: (text, day) => request("/diary", { method: "POST", json: { text, ...(day && { day }) } }),
+  editEntry: (id, text) => request(`/diary/${encode(id)}`, { method: "PATCH", json: { text } }),
+  deleteEntry: (id) => request(`/diary/${encode(id)}`, { method: "DELETE" }),
+  measurements: () => request("/measurements"),
+  series: (name, from) => request(`/measurements/${encode(name)}${from ? `?from=${from}` : ""}`),
+  addMeasurements: (items) => request("/measurements", { method: "POST", json: { items } }),
+  deleteMeasurement: (id) => request(`/measurements/${encode(id)}`, { method: "DELETE" }),
 };

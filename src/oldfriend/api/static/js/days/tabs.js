@@ -5,16 +5,16 @@ import { t } from "../i18n.js";
 
 const VIEWS = [["/days", "days_calendar"], ["/days/diary", "diary_title"], ["/days/numbers", "numbers_title"]];
 
-/** @param {{at: string}} given the address of the view that is open */
-export function Tabs({ at }) {
+/** @param {{current: string}} props the URL path of the open tab */
+export function Tabs({ current }) {
   return html`<nav class="views" aria-label=${t("days_views")}>${VIEWS.map(([address, words]) =>
-    html`<a key=${address} href=${address} aria-current=${address === at ? "page" : null} onClick=${followLink}>${t(words)}</a>`)}</nav>`;
+    html`<a key=${address} href=${address} aria-current=${address === current ? "page" : null} onClick=${followLink}>${t(words)}</a>`)}</nav>`;
 }
 
-/** A day of the calendar as it is written here, in its own year without it. @param {string} day */
+/** Noon of an ISO date, without a time zone, so that it formats as the same day everywhere. @param {string} day */
 export const atNoon = (day) => `${day}T12:00`;
 
-/** Today by the clocks of the browser. */
+/** Today as an ISO date, in the browser's time zone. */
 export function today() {
   const now = new Date();
   return `${now.getFullYear()}-${String(now.getMonth() + 1).padStart(2, "0")}-${String(now.getDate()).padStart(2, "0")}`;

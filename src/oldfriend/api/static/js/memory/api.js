@@ -1,12 +1,12 @@
 // Requests of the Memory page.
 import { api, request, ifMatch } from "../api.js";
 
-const at = encodeURIComponent;
-const LIMIT = 100;
+const encode = encodeURIComponent;
+const PAGE_SIZE = 100;
 
-/** @param {any} filters @param {{day: string | null, by: string}} when */
-function queryOf(filters, { day, by }) {
-  const query = new URLSearchParams({ sort: filters.sort, limit: String(LIMIT) });
+/** The query of a filtered list of beliefs, as of a day ("learned" or "said" by then). @param {any} filters @param {{day: string | null, by: string}} asOf */
+function buildQuery(filters, { day, by }) {
+  const query = new URLSearchParams({ sort: filters.sort, limit: String(PAGE_SIZE) });
   for (const kind of filters.kinds) query.append("kind", kind);
   for (const status of filters.statuses) query.append("status", status);
   for (const name of ["subject", "tag", "q"]) if (filters[name]) query.set(name, filters[name]);
@@ -16,38 +16,38 @@ function queryOf(filters, { day, by }) {
 }
 
 export const memoryApi = {
-  page(filters, when, cursor, signal) {
-    const query = queryOf(filters, when);
+  beliefs(filters, asOf, cursor, signal) {
+    const query = buildQuery(filters, asOf);
     if (cursor) query.set("cursor", cursor);
     return request(`/memories?${query}`, { signal });
   },
   tasks: () => request("/tasks"),
   addTask: (words) => request("/tasks", { method: "POST", json: { words } }),
-  changeTask: (id, change) => request(`/tasks/${at(id)}`, { method: "PATCH", json: change }),
+  changeTask: (id, change) => request(`/tasks/${encode(id)}`, { method: "PATCH", json: change }),
   goals: () => request("/goals"),
   addGoal: (text) => request("/goals", { method: "POST", json: { text } }),
-  changeGoal: (id, change) => request(`/goals/${at(id)}`, { method: "PATCH", json: change }),
+  changeGoal: (id, change) => request(`/goals/${encode(id)}`, { method: "PATCH", json: change }),
   watches: () => request("/watches"),
   addWatch: (watch) => request("/watches", { method: "POST", json: watch }),
-  endWatch: (id) => request(`/watches/${at(id)}`, { method: "DELETE" }),
-  one: api.belief,
-  history: (id) => request(`/memories/${at(id)}/history`),
-  days: () => request("/memories/days"),
-  daysSaid: () => request("/memories/days/said"),
+  endWatch: (id) => request(`/watches/${encode(id)}`, { method: "DELETE" }),
+  belief: api.belief,
+  history: (id) => request(`/memories/${encode(id)}/history`),
+  learnedDays: () => request("/memories/days"),
+  saidDays: () => request("/memories/days/said"),
   tags: () => request("/memories/tags"),
   moods: () => request("/memories/moods"),
-  thinking: (cursor) => request(`/reflections${cursor ? `?cursor=${at(cursor)}` : ""}`),
-  thought: (id) => request(`/reflections/${at(id)}`),
-  difference: (since, until, cursor, signal) =>
-    request(`/memories/difference?since=${at(since)}&until=${at(until)}&limit=100${cursor ? `&cursor=${at(cursor)}` : ""}`, { signal }),
-  differenceOf: (since, until, ids, signal) =>
-    request(`/memories/difference?since=${at(since)}&until=${at(until)}&limit=100${ids.map((id) => `&id=${at(id)}`).join("")}`, { signal }),
-  judge: api.judge,
-  putRight: (id, corrected, etag) =>
-    request(`/memories/${at(id)}`, { method: "PATCH", json: corrected, headers: ifMatch(etag) }),
-  merge: ({ id, etag }, other) => request(`/memories/${at(id)}/merge`, { method: "POST", json: { other }, headers: ifMatch(etag) }),
-  separate: ({ id, etag }, other) => request(`/memories/${at(id)}/separate`, { method: "POST", json: { other }, headers: ifMatch(etag) }),
-  alike: (kinds, words) =>
-    request(`/memories?limit=12&q=${at(words)}${kinds.map((kind) => `&kind=${kind}`).join("")}`),
-  said: (words) => request(`/chat/search?limit=20&q=${at(words)}`),
+  reflections: (cursor) => request(`/reflections${cursor ? `?cursor=${encode(cursor)}` : ""}`),
+  reflection: (id) => request(`/reflections/${encode(id)}`),
+  changes: (since, until, cursor, signal) =>
+    request(`/memories/difference?since=${encode(since)}&until=${encode(until)}&limit=100${cursor ? `&cursor=${encode(cursor)}` : ""}`, { signal }),
+  changesOf: (since, until, ids, signal) =>
+    request(`/memories/difference?since=${encode(since)}&until=${encode(until)}&limit=100${ids.map((id) => `&id=${encode(id)}`).join("")}`, { signal }),
+  sendVerdict: api.judge,
+  correct: (id, corrected, etag) =>
+    request(`/memories/${encode(id)}`, { method: "PATCH", json: corrected, headers: ifMatch(etag) }),
+  merge: ({ id, etag }, other) => request(`/memories/${encode(id)}/merge`, { method: "POST", json: { other }, headers: ifMatch(etag) }),
+  separate: ({ id, etag }, other) => request(`/memories/${encode(id)}/separate`, { method: "POST", json: { other }, headers: ifMatch(etag) }),
+  findSimilar: (kinds, words) =>
+    request(`/memories?limit=12&q=${encode(words)}${kinds.map((kind) => `&kind=${kind}`).join("")}`),
+  searchMessages: (words) => request(`/chat/search?limit=20&q=${encode(words)}`),
 };

@@ -1,352 +1,352 @@
-// The list of beliefs: filters, the day that is looked at, and the pages loaded so far.
+// The list of beliefs: its filters, the selected day, and the pages loaded so far.
 import { batch, computed, effect, signal } from "../../vendor/signals.js";
 import { GROUPS } from "../kinds.js";
 import { UPDATE_DELAY_MS } from "../live_updates.js";
-import { navigate, currentPage as placeNow, subpath } from "../router.js";
+import { navigate, currentPage, subpath } from "../router.js";
 import * as store from "../store.js";
 import { memoryApi } from "./api.js";
 
-const SETTLE_MS = 120;
-const MOST_READ_AGAIN = 600;
-const MOST_COMPARED = 100;
+const DEBOUNCE_MS = 120;
+const MAX_RELOADED = 600;
+const MAX_COMPARED = 100;
 const UNDO_MS = 10_000;
-const KEPT_MS = 30_000; // where something stood that was called wrong, the way back stays
+const REJECTED_ROW_MS = 30_000; // how long a rejected belief keeps its row, with an undo button
 
-const LISTED = GROUPS.flatMap(({ kinds }) => kinds);
-const NOTHING = { kinds: [], statuses: [], subject: "", tag: "", pinned: false, ended: false, sort: "kind", q: "" };
+const LISTED_KINDS = GROUPS.flatMap(({ kinds }) => kinds);
+const NO_FILTERS = { kinds: [], statuses: [], subject: "", tag: "", pinned: false, ended: false, sort: "kind", q: "" };
 
-export const filters = signal(NOTHING);
-export const day = signal(null); // null: now
-export const timeBasis = signal("learned"); // by what the days go: when it was learned, or when it was said
-export const learnedDays = signal(null); // {items, today}: on which something was learned …
-export const saidDays = signal(null); // … and said
+export const filters = signal(NO_FILTERS);
+export const day = signal(null); // ISO date that the list is shown as of; null: now
+export const timeBasis = signal("learned"); // "learned" or "said": which date of a belief the selected day applies to
+export const learnedDays = signal(null); // {items, today}: the days on which something was learned; null until loaded
+export const saidDays = signal(null); // {items, today}: the days on which something was said; null until loaded
 export const tags = signal({});
 export const moods = signal([]);
-export const beliefs = signal(null); // {items, total, kinds, next, of}: what is shown
-export const changeMarks = signal(new Map()); // by id: what reads otherwise than on the day looked at before
-export const foundMessages = signal(null); // {words, items}: messages that were found
-export const actionError = signal(""); // why something decided here was not done
-export const loadError = signal(""); // why what is shown is not as it is now
-export const decisionCount = signal(0); // how often something was decided here
-export const undoOffer = signal(null); // {told, undo}
-export const rejected = signal(null); // {belief, index, of, undo}: what was just called wrong keeps its place in this list
+export const beliefs = signal(null); // {items, total, kinds, next, listKey, by, day}: the rows shown; null until loaded
+export const changeMarks = signal(new Map()); // by id: how a row differs from the day selected before ("new", "changed", "gone", …)
+export const foundMessages = signal(null); // {words, items}: messages that match the search
+export const actionError = signal(""); // why the last action failed; "" when it did not
+export const loadError = signal(""); // why loading failed; "" when it did not
+export const decisionCount = signal(0); // number of decisions made in this page
+export const undoOffer = signal(null); // {text, undo}: the undo toast; null when hidden
+export const rejected = signal(null); // {belief, index, viewKey, undo}: a belief just rejected, which keeps its row for REJECTED_ROW_MS
 
 export const isFiltered = computed(() => {
   const { sort: _, ...others } = filters.value;
-  const { sort: __, ...nothing } = NOTHING;
-  return JSON.stringify(others) !== JSON.stringify(nothing);
+  const { sort: __, ...defaults } = NO_FILTERS;
+  return JSON.stringify(others) !== JSON.stringify(defaults);
 });
-/** What is shown of what: when it is another, one begins at the top; another day changes it in its place. */
+/** Identifies the filtered list: when it changes, the list scrolls to the top; selecting another day keeps the position. */
 export const listKey = computed(() => JSON.stringify(filters.value));
 
-let asked = new AbortController();
-let timer = 0;
-let isReadingOn = false;
-/** @type {ReturnType<typeof otherDay>} */
-let before = null; // with what the rows of this day are compared
+let currentRequest = new AbortController();
+let loadTimer = 0;
+let isLoadingMore = false;
+/** @type {ReturnType<typeof findComparison>} */
+let comparison = null; // the rows of the day selected before, to mark differences; null: nothing to compare with
 
-/** @param {Partial<typeof NOTHING>} some */
-export function setFilters(some) {
-  filters.value = { ...filters.value, ...some };
+/** @param {Partial<typeof NO_FILTERS>} changed */
+export function setFilters(changed) {
+  filters.value = { ...filters.value, ...changed };
 }
 
 export function clearFilters() {
-  filters.value = { ...NOTHING, sort: filters.value.sort };
+  filters.value = { ...NO_FILTERS, sort: filters.value.sort };
 }
 
-/** All that is known now, what was learned last first. */
+/** Clear filters and day, and sort by newest first. */
 export function showNewest() {
   batch(() => {
-    filters.value = { ...NOTHING, sort: "newest" };
+    filters.value = { ...NO_FILTERS, sort: "newest" };
     day.value = null;
     foundMessages.value = null;
   });
 }
 
-/** What is asked of the server: names are among the people, not here. */
-const wanted = () => ({ ...filters.value, kinds: filters.value.kinds.length ? filters.value.kinds : LISTED });
+/** The filters as sent to the server: without a chosen kind, all kinds of this page (entities are on the People page). */
+const requestFilters = () => ({ ...filters.value, kinds: filters.value.kinds.length ? filters.value.kinds : LISTED_KINDS });
 
-/** As of when something is asked for. */
+/** The selected day, and whether it applies to the date learned or said. */
 export const asOf = () => ({ day: day.value, by: timeBasis.value });
 
-/** Which list is looked at, of which day. */
-const view = () => JSON.stringify([filters.value, asOf()]);
+/** Identifies the filtered list together with the selected day. */
+const currentViewKey = () => JSON.stringify([filters.value, asOf()]);
 
-/** Read it anew; what was shown stays until it is there. */
+/** Load the list again, at least `count` rows if there are as many; the old rows stay visible until it has loaded. */
 export async function load(count = 0) {
-  asked.abort();
-  const mine = (asked = new AbortController());
-  const of = listKey.value;
+  currentRequest.abort();
+  const request = (currentRequest = new AbortController());
+  const key = listKey.value;
   try {
-    let page = await memoryApi.page(wanted(), asOf(), null, mine.signal);
+    let page = await memoryApi.beliefs(requestFilters(), asOf(), null, request.signal);
     const items = [...page.items];
     while (items.length < count && page.next) {
-      page = await memoryApi.page(wanted(), asOf(), page.next, mine.signal);
+      page = await memoryApi.beliefs(requestFilters(), asOf(), page.next, request.signal);
       items.push(...page.items);
     }
-    if (mine.signal.aborted) return;
-    const seen = { ...page, items, of, by: timeBasis.value, day: day.value };
-    const other = isSameDay(beliefs.value, seen) ? before : otherDay(beliefs.value, seen);
-    const turns = await turnsOf(items, other, mine.signal);
-    if (mine.signal.aborted) return;
+    if (request.signal.aborted) return;
+    const loaded = { ...page, items, listKey: key, by: timeBasis.value, day: day.value };
+    const nextComparison = isReload(beliefs.value, loaded) ? comparison : findComparison(beliefs.value, loaded);
+    const changes = await loadChanges(items, nextComparison, request.signal);
+    if (request.signal.aborted) return;
     batch(() => {
-      before = other;
-      const shown = withGone(withTakenBack(items), page.next, marksOf(items, turns));
-      changeMarks.value = shown.marks;
-      beliefs.value = { ...seen, items: shown.items };
+      comparison = nextComparison;
+      const marked = addGoneRows(addRejectedRow(items), page.next, findMarks(items, changes));
+      changeMarks.value = marked.marks;
+      beliefs.value = { ...loaded, items: marked.items };
       loadError.value = "";
     });
-  } catch (problem) {
-    if (!mine.signal.aborted) loadError.value = problem.message || "lost";
+  } catch (error) {
+    if (!request.signal.aborted) loadError.value = error.message || "lost";
   }
 }
 
-/** Whether the same day of the same list was only read anew. @param {any} earlier @param {any} now */
-const isSameDay = (earlier, now) => earlier && now.day === earlier.day && now.of === earlier.of && now.by === earlier.by;
+/** Whether both are loads of the same list as of the same day. @param {any} previous @param {any} current */
+const isReload = (previous, current) => previous && current.day === previous.day && current.listKey === previous.listKey && current.by === previous.by;
 
-/** The day that was looked at before, and what was read of it: with that all is compared that is read of another. None of today.
- * @param {any} earlier @param {any} now */
-function otherDay(earlier, now) {
-  if (!earlier || now.day === null || earlier.of !== now.of || earlier.by !== now.by) return null;
-  const was = new Map(earlier.items.filter(({ id }) => changeMarks.value.get(id) !== "gone").map((each) => [each.id, each]));
-  return { was, day: earlier.day, isWhole: !earlier.next, isForward: earlier.day !== null && earlier.day < now.day };
+/** The rows loaded for the day selected before, to compare the current ones with; null for the present, or when the list is another.
+ * @param {any} previous @param {any} current */
+function findComparison(previous, current) {
+  if (!previous || current.day === null || previous.listKey !== current.listKey || previous.by !== current.by) return null;
+  const previousBeliefs = new Map(previous.items.filter(({ id }) => changeMarks.value.get(id) !== "gone").map((each) => [each.id, each]));
+  return { beliefs: previousBeliefs, day: previous.day, isComplete: !previous.next, isForward: previous.day !== null && previous.day < current.day };
 }
 
-/** What became between both days of rows that were not read of the day before, by id.
- * @param {any[]} items @param {typeof before} other @param {AbortSignal} signal @returns {Promise<Map<string, any>>} */
-async function turnsOf(items, other, signal) {
-  const found = new Map();
-  if (!other || other.isWhole || timeBasis.value !== "learned") return found;
-  const { was, day: since } = other;
-  const unread = items.filter(({ id }) => !was.has(id)).map(({ id }) => id);
-  for (let from = 0; from < unread.length; from += MOST_COMPARED) {
-    const page = await memoryApi.differenceOf(since ?? learnedDays.value?.today ?? "", day.value, unread.slice(from, from + MOST_COMPARED), signal).catch(() => null);
-    for (const each of page?.items ?? []) found.set(each.belief.id, each); // without it they stand there unmarked
+/** By id, the changes between the compared days of those rows that were not loaded for the earlier selection.
+ * @param {any[]} items @param {typeof comparison} compared @param {AbortSignal} signal @returns {Promise<Map<string, any>>} */
+async function loadChanges(items, compared, signal) {
+  const changesById = new Map();
+  if (!compared || compared.isComplete || timeBasis.value !== "learned") return changesById;
+  const { beliefs: previousBeliefs, day: since } = compared;
+  const newIds = items.filter(({ id }) => !previousBeliefs.has(id)).map(({ id }) => id);
+  for (let start = 0; start < newIds.length; start += MAX_COMPARED) {
+    const page = await memoryApi.changesOf(since ?? learnedDays.value?.today ?? "", day.value, newIds.slice(start, start + MAX_COMPARED), signal).catch(() => null);
+    for (const change of page?.items ?? []) changesById.set(change.belief.id, change); // if the request failed, the rows stay unmarked
   }
-  return found;
+  return changesById;
 }
 
-/** What reads otherwise than on the day before, seen from the earlier of both: what is new or changed by now where one goes
- * forward, what will be changed or gone where one goes back. @param {any[]} items @param {Map<string, any>} turns */
-function marksOf(items, turns) {
+/** By id, how each row differs from the day selected before: going forward in time "new" or "changed", going back
+ * "changed_later" or "gone_later". @param {any[]} items @param {Map<string, any>} changes */
+function findMarks(items, changes) {
   /** @type {Map<string, string>} */
   const marks = new Map();
-  if (!before) return marks;
-  const cameOn = (one) => ((timeBasis.value === "said" ? one.first_seen_at : one.learned_at) ?? "").slice(0, 10);
-  for (const one of items) {
-    const other = before.was.get(one.id);
-    const turn = turns.get(one.id);
-    if (other && other.sentence !== one.sentence) marks.set(one.id, before.isForward ? "changed" : "changed_later");
-    else if (turn?.turn === "changed" && turn.before && turn.before !== turn.belief.text) marks.set(one.id, before.isForward ? "changed" : "changed_later");
-    else if (turn?.turn === "ended" && !before.isForward) marks.set(one.id, "gone_later");
-    else if (before.isForward && !other && cameOn(one) > before.day) marks.set(one.id, "new");
-    else if (!before.isForward && !other && before.isWhole) marks.set(one.id, "gone_later");
+  if (!comparison) return marks;
+  const dateOf = (belief) => ((timeBasis.value === "said" ? belief.first_seen_at : belief.learned_at) ?? "").slice(0, 10);
+  for (const belief of items) {
+    const previous = comparison.beliefs.get(belief.id);
+    const change = changes.get(belief.id);
+    if (previous && previous.sentence !== belief.sentence) marks.set(belief.id, comparison.isForward ? "changed" : "changed_later");
+    else if (change?.turn === "changed" && change.before && change.before !== change.belief.text) marks.set(belief.id, comparison.isForward ? "changed" : "changed_later");
+    else if (change?.turn === "ended" && !comparison.isForward) marks.set(belief.id, "gone_later");
+    else if (comparison.isForward && !previous && dateOf(belief) > comparison.day) marks.set(belief.id, "new");
+    else if (!comparison.isForward && !previous && comparison.isComplete) marks.set(belief.id, "gone_later");
   }
   return marks;
 }
 
-/** Everything that was read of a day, with its marks; what is gone by then stands where it stood, once all is read.
+/** The rows and marks, with rows that are gone since the day selected before at their old index, marked "gone"; only once all pages are loaded.
  * @param {any[]} items @param {string | null} next @param {Map<string, string>} marks */
-function withGone(items, next, marks) {
-  if (!before?.isForward || next) return { items, marks };
-  const is = new Set(items.map(({ id }) => id));
-  const all = [...items];
-  for (const [index, one] of [...before.was.values()].entries()) {
-    if (is.has(one.id)) continue;
-    marks.set(one.id, "gone");
-    all.splice(Math.min(index, all.length), 0, one);
+function addGoneRows(items, next, marks) {
+  if (!comparison?.isForward || next) return { items, marks };
+  const currentIds = new Set(items.map(({ id }) => id));
+  const rows = [...items];
+  for (const [index, belief] of [...comparison.beliefs.values()].entries()) {
+    if (currentIds.has(belief.id)) continue;
+    marks.set(belief.id, "gone");
+    rows.splice(Math.min(index, rows.length), 0, belief);
   }
-  return { items: all, marks };
+  return { items: rows, marks };
 }
 
-/** The next page, where there is one. */
+/** Load and append the next page, if there is one. */
 export async function loadMore() {
-  const { next, of } = beliefs.value ?? {};
-  if (!next || isReadingOn || of !== listKey.value) return;
-  isReadingOn = true;
-  const mine = asked;
+  const { next, listKey: key } = beliefs.value ?? {};
+  if (!next || isLoadingMore || key !== listKey.value) return;
+  isLoadingMore = true;
+  const request = currentRequest;
   try {
-    const page = await memoryApi.page(wanted(), asOf(), next, mine.signal);
-    if (mine.signal.aborted) return;
-    const known = new Set(beliefs.value.items.map((each) => each.id));
-    const more = page.items.filter((each) => !known.has(each.id));
-    const turns = await turnsOf(more, before, mine.signal);
-    if (mine.signal.aborted) return;
-    const shown = withGone([...beliefs.value.items, ...more], page.next, new Map([...changeMarks.value, ...marksOf(more, turns)]));
+    const page = await memoryApi.beliefs(requestFilters(), asOf(), next, request.signal);
+    if (request.signal.aborted) return;
+    const knownIds = new Set(beliefs.value.items.map((each) => each.id));
+    const added = page.items.filter((each) => !knownIds.has(each.id));
+    const changes = await loadChanges(added, comparison, request.signal);
+    if (request.signal.aborted) return;
+    const marked = addGoneRows([...beliefs.value.items, ...added], page.next, new Map([...changeMarks.value, ...findMarks(added, changes)]));
     batch(() => {
-      changeMarks.value = shown.marks;
-      beliefs.value = { ...beliefs.value, items: shown.items, next: page.next };
+      changeMarks.value = marked.marks;
+      beliefs.value = { ...beliefs.value, items: marked.items, next: page.next };
     });
   } catch {
-    // what is there stays; whoever scrolls on asks again
+    // the loaded rows stay; scrolling on tries again
   } finally {
-    isReadingOn = false;
+    isLoadingMore = false;
   }
 }
 
 effect(() => {
   if (!store.rewritten.value) return;
-  asked.abort(); // what is on its way may hold what was forgotten
+  currentRequest.abort(); // the response may contain what was just forgotten
   batch(() => {
     beliefs.value = null;
     foundMessages.value = null;
     undoOffer.value = null;
     rejected.value = null;
     changeMarks.value = new Map();
-    before = null;
+    comparison = null;
     tags.value = {};
   });
 });
 
-/** What was decided about something here: it stands so at once, then as the server has it. */
+/** Replace the row of a belief after a decision about it, and count the decision. */
 export function replaceBelief(belief) {
   decisionCount.value += 1;
   if (!beliefs.value) return;
   beliefs.value = { ...beliefs.value, items: beliefs.value.items.map((each) => (each.id === belief.id ? belief : each)) };
 }
 
-/** Do something, and say what went wrong where it did. @param {() => Promise<any>} deed */
-export async function tryAction(deed) {
+/** Run an action and return its result; if it fails, set actionError and return null. @param {() => Promise<any>} action */
+export async function tryAction(action) {
   try {
     actionError.value = "";
-    return await deed();
-  } catch (problem) {
-    actionError.value = problem.message || "lost";
+    return await action();
+  } catch (error) {
+    actionError.value = error.message || "lost";
     return null;
   }
 }
 
-/** Look at something beside the list. @template T @param {{value: T}} shown @param {() => Promise<T>} look */
-async function show(shown, look) {
+/** Set a signal to what `read` returns; if it fails, set loadError. @template T @param {{value: T}} target @param {() => Promise<T>} read */
+async function loadInto(target, read) {
   try {
-    shown.value = await look();
-  } catch (problem) {
-    loadError.value = problem.message || "lost";
+    target.value = await read();
+  } catch (error) {
+    loadError.value = error.message || "lost";
   }
 }
 
-/** By when it was learned, unless all was learned on one day, as from an import. */
-async function showDays() {
-  await Promise.all([show(learnedDays, memoryApi.days), show(saidDays, memoryApi.daysSaid)]);
+/** Load the days of the slider; where everything was learned on one day, as by an import, switch to the days it was said. */
+async function loadDays() {
+  await Promise.all([loadInto(learnedDays, memoryApi.learnedDays), loadInto(saidDays, memoryApi.saidDays)]);
   const isOneDay = learnedDays.value && (!learnedDays.value.items.length || learnedDays.value.items[0].day >= learnedDays.value.today);
   if (isOneDay && !day.value && saidDays.value?.items[0]?.day < learnedDays.value.today) timeBasis.value = "said";
 }
-const showTags = () => show(tags, async () => (await memoryApi.tags()).items);
+const loadTags = () => loadInto(tags, async () => (await memoryApi.tags()).items);
 
-let forgettingUndo = 0;
+let undoTimer = 0;
 
-/** Offer to take something back, for a while. @param {string} told @param {() => Promise<any>} undo */
-export function offerUndo(told, undo) {
-  clearTimeout(forgettingUndo);
-  undoOffer.value = { told, undo };
-  forgettingUndo = setTimeout(() => (undoOffer.value = null), UNDO_MS);
+/** Show the undo toast for UNDO_MS. @param {string} text @param {() => Promise<any>} undo */
+export function offerUndo(text, undo) {
+  clearTimeout(undoTimer);
+  undoOffer.value = { text, undo };
+  undoTimer = setTimeout(() => (undoOffer.value = null), UNDO_MS);
 }
 
-let forgettingTakenBack = 0;
+let rejectedTimer = 0;
 
-/** Keep the place of what was just called wrong, with the way back in it; whether it stands in the list.
+/** Keep the row of a rejected belief, with an undo button, for REJECTED_ROW_MS; returns false if it is not in the list.
  * @param {any} belief @param {() => Promise<any>} undo */
 export function keepRejected(belief, undo) {
   const index = (beliefs.value?.items ?? []).findIndex((each) => each.id === belief.id);
   if (index < 0) return false;
-  clearTimeout(forgettingTakenBack);
-  const end = () => {
-    clearTimeout(forgettingTakenBack);
+  clearTimeout(rejectedTimer);
+  const clear = () => {
+    clearTimeout(rejectedTimer);
     rejected.value = null;
   };
-  rejected.value = { belief, index, of: view(), undo: () => (end(), undo()) };
-  forgettingTakenBack = setTimeout(() => {
-    end();
+  rejected.value = { belief, index, viewKey: currentViewKey(), undo: () => (clear(), undo()) };
+  rejectedTimer = setTimeout(() => {
+    clear();
     load(beliefs.value?.items.length ?? 0);
-  }, KEPT_MS);
+  }, REJECTED_ROW_MS);
   return true;
 }
 
-/** A list that was read anew, with what was just called wrong where it stood. @param {any[]} items */
-function withTakenBack(items) {
-  const { belief, index, of } = rejected.value ?? {};
-  if (!belief || of !== view() || items.some((each) => each.id === belief.id)) return items;
+/** Loaded rows, with the rejected belief at its old index if it belongs to this view. @param {any[]} items */
+function addRejectedRow(items) {
+  const { belief, index, viewKey } = rejected.value ?? {};
+  if (!belief || viewKey !== currentViewKey() || items.some((each) => each.id === belief.id)) return items;
   return items.toSpliced(index, 0, belief);
 }
 
-const DEFAULTS = { day: "", by: "learned", kind: "", status: "", subject: "", tag: "", pinned: "", ended: "", sort: "kind", q: "" };
+const DEFAULT_QUERY = { day: "", by: "learned", kind: "", status: "", subject: "", tag: "", pinned: "", ended: "", sort: "kind", q: "" };
 
-/** What the address says of what is looked at, where it says anything. */
+/** Set filters and day from the URL's query, if it has any of them. */
 function readAddress() {
-  const said = new URLSearchParams(location.search);
-  if (![...said.keys()].some((each) => each in DEFAULTS)) return;
-  const valueOf = (name) => said.get(name) ?? DEFAULTS[name];
+  const query = new URLSearchParams(location.search);
+  if (![...query.keys()].some((each) => each in DEFAULT_QUERY)) return;
+  const valueOf = (name) => query.get(name) ?? DEFAULT_QUERY[name];
   const listOf = (name) => valueOf(name).split(",").filter(Boolean);
   batch(() => {
-    filters.value = { kinds: listOf("kind").filter((each) => LISTED.includes(each)), statuses: listOf("status"), subject: valueOf("subject"),
+    filters.value = { kinds: listOf("kind").filter((each) => LISTED_KINDS.includes(each)), statuses: listOf("status"), subject: valueOf("subject"),
       tag: valueOf("tag"), pinned: Boolean(valueOf("pinned")), ended: Boolean(valueOf("ended")), sort: valueOf("sort"), q: valueOf("q") };
     day.value = /^\d{4}-\d{2}-\d{2}$/.test(valueOf("day")) ? valueOf("day") : null;
     timeBasis.value = valueOf("by") === "said" ? "said" : "learned";
   });
 }
 
-/** Keep in the address what is looked at, so that it can be opened anew and passed on. */
+/** Write filters and day to the URL's query, so that the view can be reloaded and shared. */
 function writeAddress() {
   const { kinds, statuses, pinned, ended, ...others } = filters.value;
-  const now = { ...others, kind: kinds.join(","), status: statuses.join(","), pinned: pinned ? "yes" : "", ended: ended ? "yes" : "",
+  const values = { ...others, kind: kinds.join(","), status: statuses.join(","), pinned: pinned ? "yes" : "", ended: ended ? "yes" : "",
     day: day.value ?? "", by: day.value ? timeBasis.value : "learned" };
-  const query = new URLSearchParams(Object.entries(now).filter(([name, value]) => value !== DEFAULTS[name])).toString();
-  if (placeNow.value === "memory") history.replaceState(null, "", location.pathname + (query && `?${query}`));
+  const query = new URLSearchParams(Object.entries(values).filter(([name, value]) => value !== DEFAULT_QUERY[name])).toString();
+  if (currentPage.value === "memory") history.replaceState(null, "", location.pathname + (query && `?${query}`));
 }
 
-/** Look on for as long as the place is open. */
+/** Load the list and keep it current while the page is open; returns the function that stops it. */
 export function watchList() {
-  let first = true;
+  let isFirst = true;
   readAddress();
   const stopWriting = effect(() => {
     void subpath.value;
     writeAddress();
   });
-  showDays();
-  showTags();
-  show(moods, async () => (await memoryApi.moods()).items);
+  loadDays();
+  loadTags();
+  loadInto(moods, async () => (await memoryApi.moods()).items);
   const stopReading = effect(() => {
     void filters.value;
     void day.value;
     void timeBasis.value;
     actionError.value = "";
-    clearTimeout(timer);
-    timer = setTimeout(() => load(), first && !beliefs.value ? 0 : SETTLE_MS);
-    first = false;
+    clearTimeout(loadTimer);
+    loadTimer = setTimeout(() => load(), isFirst && !beliefs.value ? 0 : DEBOUNCE_MS);
+    isFirst = false;
   });
-  let [known, names] = [store.learned.value, store.entitiesChanged.value];
-  let news = 0;
-  const stopHearing = effect(() => {
-    const now = [store.learned.value, store.entitiesChanged.value];
-    if (now[0] === known && now[1] === names) return;
-    [known, names] = now;
-    clearTimeout(news);
-    news = setTimeout(() => {
-      showDays();
+  let [learned, entities] = [store.learned.value, store.entitiesChanged.value];
+  let updateTimer = 0;
+  const stopLiveUpdates = effect(() => {
+    const current = [store.learned.value, store.entitiesChanged.value];
+    if (current[0] === learned && current[1] === entities) return;
+    [learned, entities] = current;
+    clearTimeout(updateTimer);
+    updateTimer = setTimeout(() => {
+      loadDays();
       const count = beliefs.value?.items.length ?? 0;
-      if (!day.value && count <= MOST_READ_AGAIN) load(count);
+      if (!day.value && count <= MAX_RELOADED) load(count);
     }, UPDATE_DELAY_MS);
   });
-  let forgotten = store.rewritten.value;
+  let rewritten = store.rewritten.value;
   const stopForgetting = effect(() => {
-    if (store.rewritten.value === forgotten) return;
-    forgotten = store.rewritten.value;
+    if (store.rewritten.value === rewritten) return;
+    rewritten = store.rewritten.value;
     load();
-    showTags();
+    loadTags();
   });
   return () => {
-    clearTimeout(timer);
-    clearTimeout(news);
-    asked.abort();
+    clearTimeout(loadTimer);
+    clearTimeout(updateTimer);
+    currentRequest.abort();
     stopReading();
     stopWriting();
-    stopHearing();
+    stopLiveUpdates();
     stopForgetting();
   };
 }
 
-/** One thing, and every decision about it. @param {string} id */
-export const loadWithHistory = (id) => Promise.all([memoryApi.one(id), memoryApi.history(id)]);
+/** A belief and its history: [belief, {steps}]. @param {string} id */
+export const loadWithHistory = (id) => Promise.all([memoryApi.belief(id), memoryApi.history(id)]);
 
-/** Show one thing beside the list. @param {string} id */
+/** Open the panel of a belief. @param {string} id */
 export const openBelief = (id) => navigate(`/memory/${id}`);

@@ -1,4 +1,4 @@
-// The panel of one belief: every decision about it, by whom, and from which words.
+// The panel of one belief: its actions, quotes, and every decision about it.
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { showMessage } from "../chat.js";
 import { useFocusReturn } from "../focus.js";
@@ -14,39 +14,39 @@ import { EditForm, MergeForm } from "./edit_form.js";
 import { Quotes } from "./belief_row.js";
 import { formatDecision, dropRepeatedQuotes, formatConfidence, formatStatus, formatOwnTime } from "./labels.js";
 
-const MOST_WORDS = 12;
-const WHO = {
+const MAX_QUOTES = 12;
+const ACTORS = {
   you: "memory_you", rules: "memory_rules", "a model": "memory_a_model", "the calendar": "memory_the_calendar", "an undo": "memory_an_undo",
   "its reflection": "memory_its_reflection", "its thinking": "memory_its_thinking",
 };
 
-/** @param {{id: string}} given */
+/** @param {{id: string}} props */
 export function BeliefPanel({ id }) {
-  const [shown, setShown] = useState(null);
-  const [why, setWhy] = useState("");
-  const [doing, setDoing] = useState("");
-  const [title, comeBack] = useFocusReturn(doing !== "");
-  const read = async () => {
+  const [loaded, setLoaded] = useState(null);
+  const [error, setError] = useState("");
+  const [openForm, setOpenForm] = useState("");
+  const [title, returnFocus] = useFocusReturn(openForm !== "");
+  const load = async () => {
     try {
       const [belief, history] = await beliefList.loadWithHistory(id);
-      setShown({ belief, steps: history.steps });
-      setWhy("");
+      setLoaded({ belief, steps: history.steps });
+      setError("");
       return belief;
-    } catch (problem) {
-      setWhy(problem.message || t("lost"));
+    } catch (failure) {
+      setError(failure.message || t("lost"));
       return null;
     }
   };
-  useEffect(() => setDoing(""), [id]);
-  useEffect(() => void read(), [id, store.learned.value]);
-  if (why) return html`<p class="bad" role="alert">${why}</p>`;
-  if (!shown || !shown.belief.id.endsWith(id.slice(-8))) return null;
-  const { belief, steps } = shown;
-  const after = async (changed) => {
-    comeBack();
-    setDoing("");
+  useEffect(() => setOpenForm(""), [id]);
+  useEffect(() => void load(), [id, store.learned.value]);
+  if (error) return html`<p class="bad" role="alert">${error}</p>`;
+  if (!loaded || !loaded.belief.id.endsWith(id.slice(-8))) return null;
+  const { belief, steps } = loaded;
+  const onDone = async (changed) => {
+    returnFocus();
+    setOpenForm("");
     if (changed && changed.id !== belief.id) beliefList.openBelief(changed.id);
-    else await read();
+    else await load();
     if (changed) beliefList.load(beliefList.beliefs.value?.items.length ?? 0);
   };
   const status = formatStatus(belief);
@@ -55,43 +55,43 @@ export function BeliefPanel({ id }) {
     <h3 id="panel-title" class="panel-text" tabindex="-1" ref=${title}>${belief.sentence}</h3>
     <p class="meta">${formatConfidence(belief)} ${status && html`<span class="pill">${status}</span>`} ${belief.is_pinned && html`<span class="pill pill-pinned">${t("memory_pinned")}</span>`}</p>
     ${belief.tags.length > 0 && html`<p class="tags">${belief.tags.map((tag) => html`<span class="pill" key=${tag}># ${tag}</span>`)}</p>`}
-    ${doing === "" && belief.kind !== "summary" && html`<${Deeds} belief=${belief} after=${after} setDoing=${setDoing} />`}
-    ${doing === "edit" && html`<${EditForm} belief=${belief} after=${after} again=${read} />`}
-    ${doing === "merge" && html`<${MergeForm} belief=${belief} after=${after} />`}
+    ${openForm === "" && belief.kind !== "summary" && html`<${Actions} belief=${belief} onDone=${onDone} setOpenForm=${setOpenForm} />`}
+    ${openForm === "edit" && html`<${EditForm} belief=${belief} onDone=${onDone} reload=${load} />`}
+    ${openForm === "merge" && html`<${MergeForm} belief=${belief} onDone=${onDone} />`}
     ${belief.course.length > 1 && html`<h4>${t("memory_strength")}</h4><${StrengthChart} course=${belief.course} />`}
     <${Evidence} belief=${belief} />
     <${History} id=${belief.id} steps=${steps} />
     <${Details} belief=${belief} />`;
 }
 
-function Deeds({ belief, after, setDoing }) {
+function Actions({ belief, onDone, setOpenForm }) {
   if (belief.ended_at) {
     return html`<p class="choices">
-      ${belief.merged_into && html`<button onClick=${async () => after(await separate({ id: belief.merged_into }, belief.id) && belief)}>${t("memory_separate")}</button>`}
-      ${["rejected", "deprecated", "expired"].includes(belief.status) && html`<button onClick=${async () => after(await sendVerdict(belief, "confirm"))}>${t("memory_believe_again")}</button>`}
+      ${belief.merged_into && html`<button onClick=${async () => onDone(await separate({ id: belief.merged_into }, belief.id) && belief)}>${t("memory_separate")}</button>`}
+      ${["rejected", "deprecated", "expired"].includes(belief.status) && html`<button onClick=${async () => onDone(await sendVerdict(belief, "confirm"))}>${t("memory_believe_again")}</button>`}
       <button onClick=${() => openForget(belief)}>${t("forget")}</button></p>`;
   }
   return html`<p class="choices deeds">
-    ${!belief.is_by_person && html`<button onClick=${async () => after(await sendVerdict(belief, "confirm"))}>${t("keep")}</button>`}
-    <button onClick=${async () => { await reject(belief); after(belief); }}>${t("wrong")}</button>
-    <button onClick=${() => setDoing("edit")}>${t("edit")}</button>
-    <button onClick=${async () => after(await sendVerdict(belief, belief.is_pinned ? "unpin" : "pin"))}>${t(belief.is_pinned ? "memory_unpin" : "memory_pin")}</button>
-    <button onClick=${() => setDoing("merge")}>${t("memory_merge")}</button>
+    ${!belief.is_by_person && html`<button onClick=${async () => onDone(await sendVerdict(belief, "confirm"))}>${t("keep")}</button>`}
+    <button onClick=${async () => { await reject(belief); onDone(belief); }}>${t("wrong")}</button>
+    <button onClick=${() => setOpenForm("edit")}>${t("edit")}</button>
+    <button onClick=${async () => onDone(await sendVerdict(belief, belief.is_pinned ? "unpin" : "pin"))}>${t(belief.is_pinned ? "memory_unpin" : "memory_pin")}</button>
+    <button onClick=${() => setOpenForm("merge")}>${t("memory_merge")}</button>
     <button onClick=${() => openForget(belief)}>${t("forget")}</button></p>`;
 }
 
 function Evidence({ belief }) {
   if (!belief.words.length) return html`<p class="empty">${t(belief.is_by_person ? "learned_you" : "memory_no_words")}</p>`;
   return html`<h4>${t("memory_because")}</h4>
-    ${dropRepeatedQuotes(belief.words).slice(-MOST_WORDS).map((words) => html`<${Quotes} key=${words.message + words.quote} words=${words} />`)}`;
+    ${dropRepeatedQuotes(belief.words).slice(-MAX_QUOTES).map((words) => html`<${Quotes} key=${words.message + words.quote} words=${words} />`)}`;
 }
 
 function History({ id, steps }) {
-  const own = steps.find((step) => step.id === id)?.at ?? "";
-  const isOlder = (other) => Date.parse(steps.find((step) => step.id === other)?.at) < Date.parse(own);
+  const ownTime = steps.find((step) => step.id === id)?.at ?? "";
+  const isOlder = (other) => Date.parse(steps.find((step) => step.id === other)?.at) < Date.parse(ownTime);
   return html`<h4>${t("memory_history")}</h4>
-    <ol class="steps" role="list">${steps.map((step, place) => html`<li key=${place} class=${step.id === id ? "" : "of-another"}>
-      <p><strong>${formatDecision(step.op)}</strong> <span class="meta">${t("memory_by", { who: byWhom(step.by), when: formatDay(step.at) })}</span></p>
+    <ol class="steps" role="list">${steps.map((step, index) => html`<li key=${index} class=${step.id === id ? "" : "of-another"}>
+      <p><strong>${formatDecision(step.op)}</strong> <span class="meta">${t("memory_by", { who: formatActor(step.by), when: formatDay(step.at) })}</span></p>
       ${step.id === id
         ? html`<p>${step.text}</p>`
         : html`<p><span class="pill">${t(isOlder(step.id) ? "memory_older" : "memory_newer")}</span> <a href=${`/memory/${step.id}`} onClick=${followLink}>${step.text}</a></p>`}
@@ -100,10 +100,10 @@ function History({ id, steps }) {
     </li>`)}</ol>`;
 }
 
-/** Who has decided, as the server tells it: who, and in brackets by which version. */
-function byWhom(by) {
+/** The translated name of who decided, from the server's "name (version)". */
+function formatActor(by) {
   const who = by.replace(/ \(.*\)$/, "");
-  return who in WHO ? t(WHO[who]) : who;
+  return who in ACTORS ? t(ACTORS[who]) : who;
 }
 
 function Details({ belief }) {

@@ -1,43 +1,43 @@
-// Decisions of a person about a belief: applied at once, with undo where it is possible.
+// The person's decisions about a belief, sent at once, with undo where possible.
 import { PRECONDITION_FAILED } from "../api.js";
 import { navigate } from "../router.js";
 import { t } from "../i18n.js";
 import * as beliefList from "./belief_list.js";
 import { memoryApi } from "./api.js";
 
-/** Have something decided; where somebody else was quicker, that is said, and how it reads now is shown. */
-async function decide(belief, deed) {
-  const after = await beliefList.tryAction(() => deed().catch((problem) => lookAgain(belief, problem)));
-  if (after) beliefList.replaceBelief(after);
-  return after;
+/** Send a decision and update the row; returns the belief as it is then, or null. If it was changed meanwhile, reports that and shows the current version. */
+async function decide(belief, send) {
+  const updated = await beliefList.tryAction(() => send().catch((error) => reloadIfChanged(belief, error)));
+  if (updated) beliefList.replaceBelief(updated);
+  return updated;
 }
 
-async function lookAgain(belief, problem) {
-  if (problem.status !== PRECONDITION_FAILED) throw problem;
-  beliefList.replaceBelief(await memoryApi.one(belief.id));
+async function reloadIfChanged(belief, error) {
+  if (error.status !== PRECONDITION_FAILED) throw error;
+  beliefList.replaceBelief(await memoryApi.belief(belief.id));
   throw new Error(t("memory_changed_by_other"));
 }
 
-/** Confirm, pin or unpin it. @param {any} belief @param {string} verdict */
-export const sendVerdict = (belief, verdict) => decide(belief, () => memoryApi.judge(belief, verdict));
+/** Confirm, pin or unpin a belief. @param {any} belief @param {string} verdict */
+export const sendVerdict = (belief, verdict) => decide(belief, () => memoryApi.sendVerdict(belief, verdict));
 
-/** It is not so; that can be taken back. @param {any} belief */
+/** Reject a belief as wrong, with undo. @param {any} belief */
 export async function reject(belief) {
-  const after = await sendVerdict(belief, "reject");
-  if (!after) return;
-  const undo = () => sendVerdict(after, "unreject");
-  if (!beliefList.keepRejected(after, undo)) beliefList.offerUndo(t("wrong_done", { text: belief.sentence }), undo);
+  const updated = await sendVerdict(belief, "reject");
+  if (!updated) return;
+  const undo = () => sendVerdict(updated, "unreject");
+  if (!beliefList.keepRejected(updated, undo)) beliefList.offerUndo(t("wrong_done", { text: belief.sentence }), undo);
 }
 
-/** Two that say the same: the other joins the first; they can be separated again. */
+/** Merge another belief into this one, with undo; returns the merged belief, or null if it failed. */
 export async function merge(belief, other) {
-  const after = await decide(belief, () => memoryApi.merge(belief, other.id));
-  if (after) beliefList.offerUndo(t("memory_merged", { text: other.text }), () => separate(after, other.id));
-  return after;
+  const merged = await decide(belief, () => memoryApi.merge(belief, other.id));
+  if (merged) beliefList.offerUndo(t("memory_merged", { text: other.text }), () => separate(merged, other.id));
+  return merged;
 }
 
-/** They are two after all. @param {any} belief @param {string} other */
+/** Undo a merge. @param {any} belief @param {string} other */
 export const separate = (belief, other) => decide(belief, () => memoryApi.separate(belief, other));
 
-/** Show what would be forgotten with it. @param {any} belief */
+/** Open the preview of forgetting a belief. @param {any} belief */
 export const openForget = (belief) => navigate(`/forget/${belief.id}`);

@@ -8,31 +8,31 @@ import * as beliefList from "./belief_list.js";
 import { memoryApi } from "./api.js";
 import { formatCount } from "./labels.js";
 
-const TYPING_MS = 200;
-const MOST_TAGS = 12;
+const DEBOUNCE_MS = 200;
+const MAX_TAGS = 12;
 const SUBJECTS = [["person", "memory_about_you"], ["companion", "memory_about_me"], ["shared", "memory_about_both"], ["other", "memory_about_others"]];
 const SORTS = [["kind", "memory_sort_kind"], ["newest", "memory_sort_newest"], ["oldest", "memory_sort_oldest"], ["surest", "memory_sort_surest"], ["seen", "memory_sort_seen"]];
 
-/** The search, and below it what narrows it. */
+/** The search field, the order, and the filter chips. */
 export function Filters() {
-  const [isWide, setWide] = useState(false);
-  const chosen = beliefList.filters.value;
+  const [isExpanded, setExpanded] = useState(false);
+  const filters = beliefList.filters.value;
   const kinds = beliefList.beliefs.value?.kinds ?? {};
   return html`<div class="filters" role="search">
     <div class="filters-first"><${Search} />
       <label class="sort"><span class="visually-hidden">${t("memory_sort")}</span>
-        <select value=${chosen.sort} onChange=${({ target }) => beliefList.setFilters({ sort: target.value })}>
+        <select value=${filters.sort} onChange=${({ target }) => beliefList.setFilters({ sort: target.value })}>
           ${SORTS.map(([name, phrase]) => html`<option key=${name} value=${name}>${t(phrase)}</option>`)}</select></label></div>
     <div class="chips" role="group" aria-label=${t("memory_kinds")}>
-      ${GROUPS.map((group) => html`<${KindChip} key=${group.phrase} group=${group} count=${sum(group, kinds)} />`)}
-      <button class="chip more-chips" aria-expanded=${isWide} onClick=${() => setWide(!isWide)}>${t("memory_more_filters")}</button>
+      ${GROUPS.map((group) => html`<${KindChip} key=${group.phrase} group=${group} count=${countOf(group, kinds)} />`)}
+      <button class="chip more-chips" aria-expanded=${isExpanded} onClick=${() => setExpanded(!isExpanded)}>${t("memory_more_filters")}</button>
       ${beliefList.isFiltered.value && html`<button class="quiet" onClick=${beliefList.clearFilters}>${t("memory_all")}</button>`}</div>
-    ${(isWide || isNarrowed(chosen)) && html`<${Narrower} chosen=${chosen} />`}
+    ${(isExpanded || isNarrowed(filters)) && html`<${MoreFilters} filters=${filters} />`}
   </div>`;
 }
 
-const sum = (group, kinds) => group.kinds.reduce((total, kind) => total + (kinds[kind] ?? 0), 0);
-const isNarrowed = (chosen) => chosen.statuses.length || chosen.subject || chosen.tag || chosen.pinned || chosen.ended;
+const countOf = (group, kinds) => group.kinds.reduce((total, kind) => total + (kinds[kind] ?? 0), 0);
+const isNarrowed = (filters) => filters.statuses.length || filters.subject || filters.tag || filters.pinned || filters.ended;
 
 function KindChip({ group, count }) {
   const { kinds } = beliefList.filters.value;
@@ -43,18 +43,18 @@ function KindChip({ group, count }) {
     <span aria-hidden="true"><${KindIcon} kind=${group.kinds[0]} /></span> ${t(group.short)} <span class="count">${formatCount(count)}</span></button>`;
 }
 
-function Narrower({ chosen }) {
+function MoreFilters({ filters }) {
   const tags = Object.keys(beliefList.tags.value);
-  const shown = [...new Set([...(chosen.tag ? [chosen.tag] : []), ...tags])].slice(0, MOST_TAGS);
+  const shown = [...new Set([...(filters.tag ? [filters.tag] : []), ...tags])].slice(0, MAX_TAGS);
   return html`<div class="chips" role="group" aria-label=${t("memory_more_filters")}>
-    <${Chip} isOn=${chosen.pinned} onToggle=${(on) => beliefList.setFilters({ pinned: on })} name=${t("memory_pinned")} />
-    <${Chip} isOn=${chosen.statuses.includes("tentative")} onToggle=${() => toggleStatus("tentative")} name=${t("status_tentative")} />
-    <${Chip} isOn=${chosen.statuses.includes("disputed")} onToggle=${() => toggleStatus("disputed")} name=${t("status_disputed")} />
-    <${Chip} isOn=${chosen.ended} onToggle=${(on) => beliefList.setFilters({ ended: on })} name=${t("memory_with_ended")} />
-    <label class="chip-choice">${t("memory_about")} <select value=${chosen.subject} onChange=${({ target }) => beliefList.setFilters({ subject: target.value })}>
+    <${Chip} isOn=${filters.pinned} onToggle=${(on) => beliefList.setFilters({ pinned: on })} name=${t("memory_pinned")} />
+    <${Chip} isOn=${filters.statuses.includes("tentative")} onToggle=${() => toggleStatus("tentative")} name=${t("status_tentative")} />
+    <${Chip} isOn=${filters.statuses.includes("disputed")} onToggle=${() => toggleStatus("disputed")} name=${t("status_disputed")} />
+    <${Chip} isOn=${filters.ended} onToggle=${(on) => beliefList.setFilters({ ended: on })} name=${t("memory_with_ended")} />
+    <label class="chip-choice">${t("memory_about")} <select value=${filters.subject} onChange=${({ target }) => beliefList.setFilters({ subject: target.value })}>
       <option value="">${t("memory_about_all")}</option>
       ${SUBJECTS.map(([name, phrase]) => html`<option key=${name} value=${name}>${t(phrase)}</option>`)}</select></label>
-    ${shown.map((tag) => html`<${Chip} key=${tag} isOn=${chosen.tag === tag} onToggle=${(on) => beliefList.setFilters({ tag: on ? tag : "" })} name=${`# ${tag}`} />`)}
+    ${shown.map((tag) => html`<${Chip} key=${tag} isOn=${filters.tag === tag} onToggle=${(on) => beliefList.setFilters({ tag: on ? tag : "" })} name=${`# ${tag}`} />`)}
   </div>`;
 }
 
@@ -74,22 +74,22 @@ function Search() {
   useEffect(() => {
     if (document.activeElement !== field.current) field.current.value = q;
   }, [q]);
-  const look = ({ target }) => {
+  const onInput = ({ target }) => {
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => search(target.value.trim()), TYPING_MS);
+    timer.current = setTimeout(() => search(target.value.trim()), DEBOUNCE_MS);
   };
-  return html`<input class="search" type="search" maxlength="200" ref=${field} defaultValue=${q} placeholder=${t("memory_search_short")} aria-label=${t("memory_search")} onInput=${look} />`;
+  return html`<input class="search" type="search" maxlength="200" ref=${field} defaultValue=${q} placeholder=${t("memory_search_short")} aria-label=${t("memory_search")} onInput=${onInput} />`;
 }
 
-let newest = 0;
+let lastSearch = 0;
 
 async function search(words) {
-  const mine = ++newest;
+  const searchNumber = ++lastSearch;
   beliefList.setFilters({ q: words });
   if (!words) {
     beliefList.foundMessages.value = null;
     return;
   }
-  const found = await beliefList.tryAction(() => memoryApi.said(words));
-  if (found && mine === newest) beliefList.foundMessages.value = { words, items: found.items };
+  const found = await beliefList.tryAction(() => memoryApi.searchMessages(words));
+  if (found && searchNumber === lastSearch) beliefList.foundMessages.value = { words, items: found.items };
 }

@@ -3,9 +3,9 @@ import { language, formatShortDay, t } from "../i18n.js";
 
 const SURE = 0.85;
 const FAIRLY_SURE = 0.6;
-const WHOLE_DAYS = ["23:59:59", "00:00:00"]; // times that stand for a day
+const DATE_ONLY_TIMES = ["23:59:59", "00:00:00"]; // due times that mean a whole day
 const HALF_A_DAY_MS = 12 * 60 * 60_000;
-const DEEDS = {
+const DECISIONS = {
   learned: "memory_op_learned", revised: "memory_op_revised", disputed: "memory_op_disputed",
   superseded: "memory_op_superseded", merged: "memory_op_merged", deprecated: "memory_op_deprecated",
   fulfilled: "memory_op_fulfilled", expired: "memory_op_expired", ended: "memory_op_ended",
@@ -19,115 +19,115 @@ const STATUS_NAMES = {
   unconfirmed: "memory_status_unconfirmed", withdrawn: "memory_status_withdrawn",
 };
 
-/** What was done to a belief. @param {string} op */
-export const formatDecision = (op) => t(DEEDS[op]);
+/** The name of a decision. @param {string} op */
+export const formatDecision = (op) => t(DECISIONS[op]);
 
-/** A count as it is written here. @param {number} count */
+/** A count in the format of the page's language. @param {number} count */
 export const formatCount = (count) => count.toLocaleString(language.value);
 
-/** How much it is believed, where there is something to say of it. */
+/** The status of a belief; "" when it is simply active, or its sentence says it already. */
 export function formatStatus(belief) {
   if (["tentative", "disputed"].includes(belief.status)) return belief.sentence === belief.text ? t(`status_${belief.status}`) : "";
   if (STATUS_NAMES[belief.status]) return t(STATUS_NAMES[belief.status]);
   return belief.ended_at ? t("memory_status_ended") : "";
 }
 
-/** How often it was said and since when; how sure it is, where it is not. */
+/** How often it was said and since when; the confidence too, when it is low or the person has confirmed it. */
 export function formatConfidence({ kind, confidence, times_seen: seen, first_seen_at: first, is_by_person: isByPerson }) {
   if (kind === "summary" || kind === "entity" || !seen) return isByPerson ? t("memory_by_you") : "";
-  const sure = isByPerson ? "memory_by_you" : confidence >= SURE ? "" : confidence >= FAIRLY_SURE ? "memory_fairly_sure" : "memory_unsure";
-  const often = seen === 1 ? t("memory_seen_once", { when: formatShortDay(first) }) : t("memory_seen", { count: seen, when: formatShortDay(first) });
-  return [sure && t(sure), often].filter(Boolean).join(" · ");
+  const phrase = isByPerson ? "memory_by_you" : confidence >= SURE ? "" : confidence >= FAIRLY_SURE ? "memory_fairly_sure" : "memory_unsure";
+  const frequency = seen === 1 ? t("memory_seen_once", { when: formatShortDay(first) }) : t("memory_seen", { count: seen, when: formatShortDay(first) });
+  return [phrase && t(phrase), frequency].filter(Boolean).join(" · ");
 }
 
-/** How often it was said, where that is more than once; or that the person has confirmed it. */
+/** How often it was said, if more than once; or that the person has confirmed it; else "". */
 export function formatFrequency({ kind, times_seen: seen, is_by_person: isByPerson }) {
   if (isByPerson) return t("memory_by_you");
   return kind !== "summary" && seen > 1 ? t("memory_seen_often", { count: seen }) : "";
 }
 
-/** Its own time: of an event when it was, as far as that is known, of a promise until when, of a summary from when to when. */
+/** The time a belief is about: when an event happened, when a commitment is due, which days a summary covers; "" if none. */
 export function formatOwnTime({ kind, text = "", happened_at: happened, due_at: due, until_at: until, grain = null, zone = null }) {
-  if (kind === "summary") return shortDays(happened, until);
-  if (grain && kind === "event" && happened) return periodOf(happened, grain);
-  if (kind === "expectation" && due) return grain ? periodOf(due, grain) : dueIn(due, text, zone);
-  if (grain && due) return t(findDeadline(due, grain) < Date.now() ? "memory_overdue" : "memory_due", { when: periodOf(due, grain) });
-  if (kind === "event" && happened) return shortDays(...fromNoons(happened, until ?? happened));
-  if (due) return t(findDeadline(due, grain) < Date.now() ? "memory_overdue" : "memory_due", { when: dueIn(due, text, zone) });
+  if (kind === "summary") return formatDayRange(happened, until);
+  if (grain && kind === "event" && happened) return formatPeriod(happened, grain);
+  if (kind === "expectation" && due) return grain ? formatPeriod(due, grain) : formatDue(due, text, zone);
+  if (grain && due) return t(findDeadline(due, grain) < Date.now() ? "memory_overdue" : "memory_due", { when: formatPeriod(due, grain) });
+  if (kind === "event" && happened) return formatDayRange(...toMiddays(happened, until ?? happened));
+  if (due) return t(findDeadline(due, grain) < Date.now() ? "memory_overdue" : "memory_due", { when: formatDue(due, text, zone) });
   return "";
 }
 
-/** The month or the year of a time, by the clocks that it is written by.
+/** The month or the year of a time, in the time zone of its offset.
  * @param {string} iso @param {"month" | "year"} grain */
-function periodOf(iso, grain) {
+function formatPeriod(iso, grain) {
   const [year, month] = iso.slice(0, 7).split("-").map(Number);
   /** @type {Intl.DateTimeFormatOptions} */
-  const shown = grain === "year" ? { year: "numeric" } : { month: "long", year: "numeric" };
-  return new Intl.DateTimeFormat(findLocale(), shown).format(new Date(year, month - 1, 1));
+  const options = grain === "year" ? { year: "numeric" } : { month: "long", year: "numeric" };
+  return new Intl.DateTimeFormat(findLocale(), options).format(new Date(year, month - 1, 1));
 }
 
-/** When something is over: a clock time everywhere at once, a day, month or year when it ends for whoever looks.
+/** When something is overdue, in ms since the epoch: a clock time in its own zone, a day, month or year by the browser's.
  * @param {string} iso @param {string | null} grain */
 export function findDeadline(iso, grain) {
-  return Date.parse(grain || WHOLE_DAYS.includes(iso.slice(11, 19)) ? iso.slice(0, 19) : iso);
+  return Date.parse(grain || DATE_ONLY_TIMES.includes(iso.slice(11, 19)) ? iso.slice(0, 19) : iso);
 }
 
-/** The zone of a clock time, where its clocks differ from those of this browser. @param {string} iso @param {string | null} zone */
-function otherZone(iso, zone) {
+/** " (zone)" if the time's offset differs from the browser's, else "". @param {string} iso @param {string | null} zone */
+function formatOtherZone(iso, zone) {
   return zone && Date.parse(iso) !== Date.parse(iso.slice(0, 19)) ? ` (${zone})` : "";
 }
 
-/** The day on which something is due, with its hour by the clocks that it is written by; the month, where it is at its end and the words name no day of it.
+/** The due day, with the hour in its own time zone if it has one; only the month, if it is the month's end and the text does not name the day.
  * @param {string} iso @param {string} text @param {string | null} zone */
-function dueIn(iso, text, zone) {
+function formatDue(iso, text, zone) {
   const [year, month, day] = iso.slice(0, 10).split("-").map(Number);
   const time = iso.slice(11, 19);
-  if (!WHOLE_DAYS.includes(time)) return `${formatDate(iso.slice(0, 19))}, ${time.slice(0, 5)}${otherZone(iso, zone)}`;
+  if (!DATE_ONLY_TIMES.includes(time)) return `${formatDate(iso.slice(0, 19))}, ${time.slice(0, 5)}${formatOtherZone(iso, zone)}`;
   const isAtEnd = time === "23:59:59" && day === new Date(year, month, 0).getDate();
   if (!isAtEnd || text.includes(String(day))) return formatDate(iso.slice(0, 19));
   return new Intl.DateTimeFormat(findLocale(), { month: "long", year: "numeric" }).format(new Date(year, month - 1, 1));
 }
 
-/** Where one is, as far as it fits the language of the page: by it days are written. */
+/** The browser's locale that fits the page's language (such as en-GB), to format dates. */
 export const findLocale = () => navigator.languages.find((each) => each.startsWith(language.value)) ?? language.value;
 
-/** A day, also where it is today. @param {string} iso */
+/** A date with day, short month and year. @param {string} iso */
 export function formatDate(iso) {
   return new Intl.DateTimeFormat(findLocale(), { day: "numeric", month: "short", year: "numeric" }).format(new Date(iso));
 }
 
-/** The middles of the first and the last of some days, by the clocks that they are written by: by those of the person a day may begin on another.
+/** A period with both ends moved up to 12 hours inwards, in ISO: so its first and last day stay the same in the browser's time zone.
  * @param {string} from @param {string} to @returns {[string, string]} */
-function fromNoons(from, to) {
+function toMiddays(from, to) {
   const [first, last] = [Date.parse(from.slice(0, 19)), Date.parse(to.slice(0, 19))];
   const half = Math.min(HALF_A_DAY_MS, (last - first) / 2);
   return [new Date(first + half).toISOString(), new Date(last - half).toISOString()];
 }
 
-/** From one day to another, which may be the same. @param {string} from @param {string} to */
-function shortDays(from, to) {
+/** "first – last", or a single date if both are the same. @param {string} from @param {string} to */
+function formatDayRange(from, to) {
   const [first, last] = [formatDate(from), formatDate(to)];
   return first === last ? first : `${first} – ${last}`;
 }
 
-/** A day of the calendar, which has no time. @param {string} iso such as 2026-03-14 */
+/** An ISO date without a time, in words. @param {string} iso such as 2026-03-14 */
 export function formatCalendarDay(iso) {
   return new Intl.DateTimeFormat(findLocale(), { day: "numeric", month: "long", year: "numeric" }).format(new Date(`${iso}T12:00:00`));
 }
 
-/** A month, in short; with its year where that is new. @param {number} year @param {number} month @param {boolean} hasYear */
+/** A month in short, with its year if hasYear. @param {number} year @param {number} month @param {boolean} hasYear */
 export function formatMonth(year, month, hasYear) {
   return new Intl.DateTimeFormat(findLocale(), { month: "short", year: hasYear ? "numeric" : undefined }).format(new Date(year, month - 1, 1));
 }
 
-/** How much was added, changed, ended: as far as it was anything. */
+/** Counts of added, changed and ended beliefs, without zeros; "" if all are zero. */
 export function formatChangeCounts({ added = 0, changed = 0, ended = 0 }) {
   /** @type {[string, number][]} */
   const parts = [["memory_count_added", added], ["memory_count_changed", changed], ["memory_count_ended", ended]];
   return parts.filter(([, count]) => count).map(([phrase, count]) => t(phrase, { count })).join(" · ");
 }
 
-/** Words, each quoted once, of whichever message. */
+/** Quotes without those whose text occurred before. */
 export function dropRepeatedQuotes(words) {
-  return words.filter((each, place) => words.findIndex((other) => other.quote === each.quote) === place);
+  return words.filter((each, index) => words.findIndex((other) => other.quote === each.quote) === index);
 }

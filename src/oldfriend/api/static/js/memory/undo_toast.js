@@ -1,4 +1,4 @@
-// What became of an action: its error, or the way to undo it.
+// The result of an action: its error, or a button to undo it.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
@@ -6,62 +6,62 @@ import { t } from "../i18n.js";
 import * as beliefList from "./belief_list.js";
 
 const UNDO_MS = 30_000;
-const NOTHING = { text: "", isBad: false, undo: null };
+const NO_STATUS = { text: "", isBad: false, undo: null };
 
-/** What did not work, in words. */
+/** The error of the last action, or of loading the list. */
 export function ListError() {
-  const value = beliefList.actionError.value || beliefList.loadError.value;
-  return value && html`<p class="bad" role="alert">${value === "lost" ? t("lost") : value}</p>`;
+  const error = beliefList.actionError.value || beliefList.loadError.value;
+  return error && html`<p class="bad" role="alert">${error === "lost" ? t("lost") : error}</p>`;
 }
 
-/** For a while, a way back. @param {{after?: () => unknown}} given */
-export function UndoToast({ after }) {
-  const offered = beliefList.undoOffer.value;
+/** The undo toast, while there is something to undo. @param {{onUndone?: () => unknown}} props */
+export function UndoToast({ onUndone }) {
+  const offer = beliefList.undoOffer.value;
   const undo = async () => {
     beliefList.undoOffer.value = null;
-    await offered.undo();
-    after?.();
+    await offer.undo();
+    onUndone?.();
   };
-  return html`<div class="undo-place" role="status">${offered && html`<p class="taken-back"><span>${offered.told}</span><button onClick=${undo}>${t("undo")}</button></p>`}</div>`;
+  return html`<div class="undo-place" role="status">${offer && html`<p class="taken-back"><span>${offer.text}</span><button onClick=${undo}>${t("undo")}</button></p>`}</div>`;
 }
 
-/** The heading to go back to, what was said last, and how something is done: each reads the list anew.
- * @param {() => Promise<void>} read */
-export function useRowActions(read) {
-  const [told, setTold] = useState(NOTHING);
-  const title = useRef(null);
-  useEffect(() => void read(), [store.tasksChanged.value, store.rewritten.value]);
-  useEffect(() => setTold(NOTHING), [store.rewritten.value]);
+/** Actions of the rows of a list: `run` does one and reloads the list, `status` is the last message, `heading` gets the focus when a row is gone.
+ * @param {() => Promise<void>} reload */
+export function useRowActions(reload) {
+  const [status, setStatus] = useState(NO_STATUS);
+  const heading = useRef(null);
+  useEffect(() => void reload(), [store.tasksChanged.value, store.rewritten.value]);
+  useEffect(() => setStatus(NO_STATUS), [store.rewritten.value]);
   useEffect(() => {
-    const timer = told.undo && setTimeout(() => setTold(NOTHING), UNDO_MS);
+    const timer = status.undo && setTimeout(() => setStatus(NO_STATUS), UNDO_MS);
     return () => clearTimeout(timer);
-  }, [told]);
-  const run = async (work) => {
-    setTold(NOTHING);
+  }, [status]);
+  const run = async (action) => {
+    setStatus(NO_STATUS);
     try {
-      return await work();
-    } catch (problem) {
-      setTold({ text: problem.message || t("lost"), isBad: true, undo: null });
+      return await action();
+    } catch (error) {
+      setStatus({ text: error.message || t("lost"), isBad: true, undo: null });
       return null;
     } finally {
-      await read();
+      await reload();
     }
   };
-  /** Say something, with the way back where there is one. @param {string} text @param {(() => Promise<any>) | null} undo */
-  const say = (text, undo = null) => setTold({ text, isBad: false, undo });
-  /** Say what became of a row. @param {string} text @param {(() => Promise<any>) | null} undo */
-  const tell = (text, undo = null) => {
-    say(text, undo);
-    title.current?.focus({ preventScroll: true }); // what one has pressed may be gone
+  /** Show a message, with a button if it can be undone. @param {string} text @param {(() => Promise<any>) | null} undo */
+  const showStatus = (text, undo = null) => setStatus({ text, isBad: false, undo });
+  /** Show a message about a row and move the focus to the heading. @param {string} text @param {(() => Promise<any>) | null} undo */
+  const showRowStatus = (text, undo = null) => {
+    showStatus(text, undo);
+    heading.current?.focus({ preventScroll: true }); // the pressed button may be gone with its row
   };
-  const back = async () => {
-    if (await run(told.undo)) title.current?.focus({ preventScroll: true });
+  const undoLast = async () => {
+    if (await run(status.undo)) heading.current?.focus({ preventScroll: true });
   };
-  return { title, run, say, tell, told, back };
+  return { heading, run, showStatus, showRowStatus, status, undoLast };
 }
 
-/** @param {{desk: ReturnType<typeof useRowActions>}} given */
-export function ActionStatus({ desk: { told, back } }) {
-  return html`<div role="status">${told.text && !told.undo && html`<p class=${told.isBad ? "bad" : "meta"}>${told.text}</p>`}
-    ${told.undo && html`<p class="taken-back"><span>${told.text}</span> <button onClick=${back}>${t("undo")}</button></p>`}</div>`;
+/** @param {{actions: ReturnType<typeof useRowActions>}} props */
+export function ActionStatus({ actions: { status, undoLast } }) {
+  return html`<div role="status">${status.text && !status.undo && html`<p class=${status.isBad ? "bad" : "meta"}>${status.text}</p>`}
+    ${status.undo && html`<p class="taken-back"><span>${status.text}</span> <button onClick=${undoLast}>${t("undo")}</button></p>`}</div>`;
 }

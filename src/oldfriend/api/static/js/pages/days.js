@@ -18,175 +18,175 @@ import * as store from "../store.js";
 import { channelName, formatDay, language, t, formatTime } from "../i18n.js";
 
 const MONTH = /^\d{4}-\d{2}$/;
-const MOST_DUE = 2; // in a cell
+const MAX_DUE = 2; // due items shown in a cell
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export default function Days() {
-  const where = subpath.value;
-  if (where === "diary") return html`<div class="days"><${Diary} /></div>`;
-  const [view, ...rest] = where.split("/");
+  const route = subpath.value;
+  if (route === "diary") return html`<div class="days"><${Diary} /></div>`;
+  const [view, ...rest] = route.split("/");
   if (view === "numbers") return html`<div class="days"><${Numbers} name=${rest.join("/")} /></div>`;
-  const isDate = !where || ((DAY.test(where) || MONTH.test(where)) && Number.isFinite(Date.parse(where)));
+  const isDate = !route || ((DAY.test(route) || MONTH.test(route)) && Number.isFinite(Date.parse(route)));
   if (!isDate) return html`<${NotFound} to="/days" label=${t("days_calendar")} />`;
-  if (DAY.test(where)) return html`<div class="days"><${Day} key=${where} day=${where} /></div>`;
+  if (DAY.test(route)) return html`<div class="days"><${Day} key=${route} day=${route} /></div>`;
   const today = new Date();
-  const month = MONTH.test(where) ? where : `${today.getFullYear()}-${String(today.getMonth() + 1).padStart(2, "0")}`;
+  const month = MONTH.test(route) ? route : `${today.getFullYear()}-${String(today.getMonth() + 1).padStart(2, "0")}`;
   return html`<div class="days"><${Month} key=${month} month=${month} /></div>`;
 }
 
-/** What an address tells; and what to say where it tells nothing. @param {string} path */
-function useAsked(path) {
-  const [found, setFound] = useState(null);
-  const [trouble, setTrouble] = useState("");
-  const news = useLiveUpdates([store.messages.value.length, store.learned.value]);
+/** The response of a GET request, loaded again when there is news: [response, error]. The response is null until loaded; if loading fails, the last one stays. @param {string} path */
+function useResponse(path) {
+  const [response, setResponse] = useState(null);
+  const [error, setError] = useState("");
+  const updates = useLiveUpdates([store.messages.value.length, store.learned.value]);
   useEffect(() => {
-    let isWanted = true;
+    let isCurrent = true;
     request(path).then(
-      (answer) => isWanted && (setFound(answer), setTrouble("")),
-      (problem) => isWanted && setTrouble(problem.message || t("lost")),
+      (loaded) => isCurrent && (setResponse(loaded), setError("")),
+      (failure) => isCurrent && setError(failure.message || t("lost")),
     );
-    return () => (isWanted = false);
-  }, [path, store.rewritten.value, news]);
-  return [found, trouble];
+    return () => (isCurrent = false);
+  }, [path, store.rewritten.value, updates]);
+  return [response, error];
 }
 
 function Month({ month }) {
-  const [found, trouble] = useAsked(`/days/months/${month}`);
+  const [response, error] = useResponse(`/days/months/${month}`);
   const first = new Date(`${month}-01T00:00`);
-  const known = new Map((found?.days ?? []).map((each) => [each.day, each]));
-  const most = Math.max(1, ...[...known.values()].map((each) => each.messages));
-  return html`<${Tabs} at="/days" /><header class="month-head">
+  const daysByDate = new Map((response?.days ?? []).map((each) => [each.day, each]));
+  const max = Math.max(1, ...[...daysByDate.values()].map((each) => each.messages));
+  return html`<${Tabs} current="/days" /><header class="month-head">
       <h2>${new Intl.DateTimeFormat(language.value, { month: "long", year: "numeric" }).format(first)}</h2>
       <p class="choices">
-        <button aria-label=${t("days_before")} disabled=${!found?.first || found.first >= month} onClick=${() => navigate(`/days/${shifted(month, -1)}`)}>‹</button>
-        <button aria-label=${t("days_after")} disabled=${!found || found.last <= month} onClick=${() => navigate(`/days/${shifted(month, 1)}`)}>›</button>
-        ${found?.first && html`<label class="meta">${t("days_month")} <input type="month" min=${found.first} max=${found.last} value=${month}
+        <button aria-label=${t("days_before")} disabled=${!response?.first || response.first >= month} onClick=${() => navigate(`/days/${addMonths(month, -1)}`)}>‹</button>
+        <button aria-label=${t("days_after")} disabled=${!response || response.last <= month} onClick=${() => navigate(`/days/${addMonths(month, 1)}`)}>›</button>
+        ${response?.first && html`<label class="meta">${t("days_month")} <input type="month" min=${response.first} max=${response.last} value=${month}
           onChange=${({ target }) => MONTH.test(target.value) && navigate(`/days/${target.value}`)} /></label>`}</p></header>
     <${Year} month=${month} />
-    ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
-    ${found && !found.first && html`<p class="empty">${t("days_none")}</p>`}
-    <table class="month" aria-label=${t("days_calendar")}><thead><tr>${weekdays().map((each) => html`<th key=${each} scope="col">${each}</th>`)}</tr></thead>
-      <tbody>${weeksOf(first).map((week) => html`<tr key=${week[0]}>${week.map((day) => html`<td key=${day} class=${day.startsWith(month) ? "" : "is-outside"}
-        aria-current=${day === found?.today ? "date" : null}>${day.startsWith(month) && html`<${Cell} day=${day} told=${known.get(day)} most=${most} />`}</td>`)}</tr>`)}</tbody></table>`;
+    ${error && html`<p class="bad" role="alert">${error}</p>`}
+    ${response && !response.first && html`<p class="empty">${t("days_none")}</p>`}
+    <table class="month" aria-label=${t("days_calendar")}><thead><tr>${listWeekdays().map((each) => html`<th key=${each} scope="col">${each}</th>`)}</tr></thead>
+      <tbody>${listWeeks(first).map((week) => html`<tr key=${week[0]}>${week.map((day) => html`<td key=${day} class=${day.startsWith(month) ? "" : "is-outside"}
+        aria-current=${day === response?.today ? "date" : null}>${day.startsWith(month) && html`<${Cell} day=${day} summary=${daysByDate.get(day)} max=${max} />`}</td>`)}</tr>`)}</tbody></table>`;
 }
 
-/** The year above the month: how much was said in each; where this month is empty, the way to the last that is not. @param {{month: string}} given */
+/** The months of the year, colored by the number of messages; if this month is empty, a link to the latest that is not. @param {{month: string}} props */
 function Year({ month }) {
   const year = Number(month.slice(0, 4));
-  const [found] = useAsked(`/days/years/${year}`);
-  const known = new Map((found?.months ?? []).map((each) => [each.month, each]));
-  const most = Math.max(1, ...[...known.values()].map((each) => each.messages));
+  const [response] = useResponse(`/days/years/${year}`);
+  const monthsByName = new Map((response?.months ?? []).map((each) => [each.month, each]));
+  const max = Math.max(1, ...[...monthsByName.values()].map((each) => each.messages));
   const names = new Intl.DateTimeFormat(language.value, { month: "short" });
-  const to = (other, label, mark) => html`<a href=${`/days/${other}-${month.slice(5)}`} aria-label=${label} title=${label} onClick=${followLink}>${mark}</a>`;
-  const isEmpty = found && !known.has(month);
+  const yearLink = (otherYear, label, text) => html`<a href=${`/days/${otherYear}-${month.slice(5)}`} aria-label=${label} title=${label} onClick=${followLink}>${text}</a>`;
+  const isEmpty = response && !monthsByName.has(month);
   return html`<nav class="year" aria-label=${t("days_year", { year: String(year) })}>
-    ${found?.first && found.first < year ? to(year - 1, t("days_year_before"), "‹") : html`<span></span>`}
-    <ol role="list">${Array.from({ length: 12 }, (_, place) => {
-      const name = `${year}-${String(place + 1).padStart(2, "0")}`;
-      const { messages = 0, happened = 0 } = known.get(name) ?? {};
-      return html`<li key=${name}><a href=${`/days/${name}`} class=${`heat-${heatOf(messages, most)}`} aria-current=${name === month ? "true" : null} onClick=${followLink}
-        title=${t("days_month_told", { messages, happened })} aria-label=${`${names.format(new Date(2024, place, 1))}: ${t("days_month_told", { messages, happened })}`}>
-        <span aria-hidden="true"></span>${names.format(new Date(2024, place, 1))}</a></li>`;
+    ${response?.first && response.first < year ? yearLink(year - 1, t("days_year_before"), "‹") : html`<span></span>`}
+    <ol role="list">${Array.from({ length: 12 }, (_, index) => {
+      const name = `${year}-${String(index + 1).padStart(2, "0")}`;
+      const { messages = 0, happened = 0 } = monthsByName.get(name) ?? {};
+      return html`<li key=${name}><a href=${`/days/${name}`} class=${`heat-${heatLevel(messages, max)}`} aria-current=${name === month ? "true" : null} onClick=${followLink}
+        title=${t("days_month_told", { messages, happened })} aria-label=${`${names.format(new Date(2024, index, 1))}: ${t("days_month_told", { messages, happened })}`}>
+        <span aria-hidden="true"></span>${names.format(new Date(2024, index, 1))}</a></li>`;
     })}</ol>
-    ${found && found.last > year ? to(year + 1, t("days_year_after"), "›") : html`<span></span>`}</nav>
-    ${isEmpty && (found.latest || (found.first && found.first < year)) && html`<p class="empty">${t("days_month_empty")} <a href=${`/days/${found.latest ?? `${year - 1}-12`}`} onClick=${followLink}>${t("days_month_latest")}</a></p>`}`;
+    ${response && response.last > year ? yearLink(year + 1, t("days_year_after"), "›") : html`<span></span>`}</nav>
+    ${isEmpty && (response.latest || (response.first && response.first < year)) && html`<p class="empty">${t("days_month_empty")} <a href=${`/days/${response.latest ?? `${year - 1}-12`}`} onClick=${followLink}>${t("days_month_latest")}</a></p>`}`;
 }
 
-/** How much was said, in four steps; 0: nothing. @param {number} messages @param {number} most */
-const heatOf = (messages, most) => messages && 1 + Math.round((3 * Math.log1p(messages)) / Math.log1p(most));
+/** The heat level of a number of messages, 1 to 4 on a logarithmic scale; 0 for none. @param {number} messages @param {number} max */
+const heatLevel = (messages, max) => messages && 1 + Math.round((3 * Math.log1p(messages)) / Math.log1p(max));
 
-function Cell({ day, told, most }) {
+function Cell({ day, summary, max }) {
   const number = Number(day.slice(8));
-  if (!told) return html`<span><span class="number">${number}</span></span>`;
-  const inWords = [t("days_cell", { day: formatDay(`${day}T12:00`), count: told.messages }), ...told.happened.map((each) => each.text), ...told.due.map(dueInWords)];
-  return html`<a href=${`/days/${day}`} onClick=${followLink}><span class="visually-hidden">${inWords.join("; ")}</span><span class="cell" aria-hidden="true">
+  if (!summary) return html`<span><span class="number">${number}</span></span>`;
+  const description = [t("days_cell", { day: formatDay(`${day}T12:00`), count: summary.messages }), ...summary.happened.map((each) => each.text), ...summary.due.map(formatDueItem)];
+  return html`<a href=${`/days/${day}`} onClick=${followLink}><span class="visually-hidden">${description.join("; ")}</span><span class="cell" aria-hidden="true">
     <span class="number">${number}</span>
-    ${told.messages > 0 && html`<span class=${`said-much heat-${heatOf(told.messages, most)}`}></span>`}
-    ${told.happened.map((each) => html`<span key=${each.id} class=${`happened ${weightOf(each)}`}>${each.text}</span>`)}
-    ${told.more > 0 && html`<span class="meta">${t("days_more", { count: told.more })}</span>`}
-    ${told.due.slice(0, MOST_DUE).map((each) => html`<span key=${each.id} class="happened is-due"><${KindIcon} kind=${each.kind} /> ${each.text}</span>`)}
-    ${told.due.length > MOST_DUE && html`<span class="meta">${t("days_more", { count: told.due.length - MOST_DUE })}</span>`}</span></a>`;
+    ${summary.messages > 0 && html`<span class=${`said-much heat-${heatLevel(summary.messages, max)}`}></span>`}
+    ${summary.happened.map((each) => html`<span key=${each.id} class=${`happened ${impactClass(each)}`}>${each.text}</span>`)}
+    ${summary.more > 0 && html`<span class="meta">${t("days_more", { count: summary.more })}</span>`}
+    ${summary.due.slice(0, MAX_DUE).map((each) => html`<span key=${each.id} class="happened is-due"><${KindIcon} kind=${each.kind} /> ${each.text}</span>`)}
+    ${summary.due.length > MAX_DUE && html`<span class="meta">${t("days_more", { count: summary.due.length - MAX_DUE })}</span>`}</span></a>`;
 }
 
-const dueInWords = (plan) => `${t("days_due")}: ${plan.text}`;
+const formatDueItem = (item) => `${t("days_due")}: ${item.text}`;
 
 function Day({ day }) {
-  const [found, trouble] = useAsked(`/days/${day}`);
-  const to = (other, label, mark) => other && html`<a href=${`/days/${other}`} onClick=${followLink} aria-label=${label}>${mark}</a>`;
+  const [response, error] = useResponse(`/days/${day}`);
+  const dayLink = (otherDay, label, text) => otherDay && html`<a href=${`/days/${otherDay}`} onClick=${followLink} aria-label=${label}>${text}</a>`;
   return html`<p><a href=${`/days/${day.slice(0, 7)}`} onClick=${followLink}>← ${t("days_calendar")}</a></p>
     <header class="month-head"><h2>${formatDay(`${day}T12:00`)}</h2>
-      <p class="choices">${to(found?.before, t("days_said_before"), "‹")}${to(found?.after, t("days_said_after"), "›")}
-        <button onClick=${() => seeAsOf(day)}>${t("days_then")}</button></p></header>
-    ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
-    ${found && !found.talks.length && !found.happened.length && !found.due.length && html`<p class="empty">${t("days_silent")}</p>`}
-    ${found?.happened.length > 0 && html`<section><h3>${t("days_happened")}</h3><ul role="list">${found.happened.map((each) => html`<li key=${each.id} class="happening">
+      <p class="choices">${dayLink(response?.before, t("days_said_before"), "‹")}${dayLink(response?.after, t("days_said_after"), "›")}
+        <button onClick=${() => showMemoryAsOf(day)}>${t("days_then")}</button></p></header>
+    ${error && html`<p class="bad" role="alert">${error}</p>`}
+    ${response && !response.talks.length && !response.happened.length && !response.due.length && html`<p class="empty">${t("days_silent")}</p>`}
+    ${response?.happened.length > 0 && html`<section><h3>${t("days_happened")}</h3><ul role="list">${response.happened.map((each) => html`<li key=${each.id} class="happening">
       <${KindIcon} kind="event" /><a href=${`/memory/${each.id}`} onClick=${followLink}>${each.text}</a></li>`)}</ul></section>`}
-    ${found?.due.length > 0 && html`<section><h3>${t("days_due")}</h3><ul role="list">${found.due.map((each) => html`<li key=${each.id} class="happening">
+    ${response?.due.length > 0 && html`<section><h3>${t("days_due")}</h3><ul role="list">${response.due.map((each) => html`<li key=${each.id} class="happening">
       <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} onClick=${followLink}>${each.text}</a> ${formatStatus(each) && html`<span class="pill">${formatStatus(each)}</span>`}</li>`)}</ul></section>`}
-    ${found?.told.length > 0 && html`<section><h3>${t("days_told")}</h3>${found.told.map((each) => html`<p key=${each.id} class="told"><${KindIcon} kind="summary" />
+    ${response?.told.length > 0 && html`<section><h3>${t("days_told")}</h3>${response.told.map((each) => html`<p key=${each.id} class="told"><${KindIcon} kind="summary" />
       <span>${each.text}</span></p>`)}</section>`}
-    ${found?.talks.length > 0 && !found.told.length && !store.state.value?.model && html`<section><h3>${t("days_told")}</h3><p class="meta">${t("days_told_by_model")}</p></section>`}
-    ${found?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><${Talks} day=${day} talks=${joined(found.talks)} /></section>`}
-    ${found && html`<${DiaryOfDay} day=${day} />`}`;
+    ${response?.talks.length > 0 && !response.told.length && !store.state.value?.model && html`<section><h3>${t("days_told")}</h3><p class="meta">${t("days_told_by_model")}</p></section>`}
+    ${response?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><${Conversations} day=${day} sessions=${joinSessions(response.talks)} /></section>`}
+    ${response && html`<${DiaryOfDay} day=${day} />`}`;
 }
 
-/** What was said on a day, talk by talk. @param {{day: string, talks: any[]}} given */
-function Talks({ day, talks }) {
-  const [said, trouble] = useAsked(`/days/${day}/messages`);
-  const of = (talk, next) => (said?.items ?? []).filter(({ at }) => Date.parse(at) >= Date.parse(talk.began_at) && (!next || Date.parse(at) < Date.parse(next.began_at)));
-  return html`${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
-    ${talks.map((talk, place) => html`<article class="day-talk" key=${talk.session + talk.first}>
-      <p class="meta">${[...new Set([formatTime(talk.began_at), formatTime(talk.ended_at)])].join("–")} · ${channelName(talk.title)} · ${t("days_messages", { count: talk.messages })}${" "}
-        <button class="quiet" onClick=${() => showMessage(talk.first)}>${t("days_in_chat")}</button></p>
-      <ul role="list">${of(talk, talks[place + 1]).map((message) => html`<li key=${message.id} class=${message.role === "person" ? "is-mine" : ""}>
+/** The messages of a day, by conversation. @param {{day: string, sessions: any[]}} props */
+function Conversations({ day, sessions }) {
+  const [response, error] = useResponse(`/days/${day}/messages`);
+  const messagesOf = (session, next) => (response?.items ?? []).filter(({ at }) => Date.parse(at) >= Date.parse(session.began_at) && (!next || Date.parse(at) < Date.parse(next.began_at)));
+  return html`${error && html`<p class="bad" role="alert">${error}</p>`}
+    ${sessions.map((session, index) => html`<article class="day-talk" key=${session.session + session.first}>
+      <p class="meta">${[...new Set([formatTime(session.began_at), formatTime(session.ended_at)])].join("–")} · ${channelName(session.title)} · ${t("days_messages", { count: session.messages })}${" "}
+        <button class="quiet" onClick=${() => showMessage(session.first)}>${t("days_in_chat")}</button></p>
+      <ul role="list">${messagesOf(session, sessions[index + 1]).map((message) => html`<li key=${message.id} class=${message.role === "person" ? "is-mine" : ""}>
         <span class="meta">${message.role === "person" ? t("you") : message.speaker}</span>
         ${message.is_markdown ? html`<${ReplyText} text=${message.text} />` : html`<p class="bubble"><${PlainText} text=${message.text} /></p>`}</li>`)}</ul></article>`)}
-    ${said?.has_more && html`<p class="meta">${t("days_more_said")}</p>`}`;
+    ${response?.has_more && html`<p class="meta">${t("days_more_said")}</p>`}`;
 }
 
-/** Talks, with what went on without a pause as one: it was only cut to be read.
- * @param {{channel: string, title: string, began_at: string, ended_at: string, messages: number}[]} talks oldest first */
-function joined(talks) {
-  const whole = [];
-  for (const talk of talks) {
-    const before = whole.at(-1);
-    const goesOn = before?.channel === talk.channel && before.title === talk.title && Date.parse(talk.began_at) - Date.parse(before.ended_at) < SESSION_GAP_MS;
-    if (goesOn) whole[whole.length - 1] = { ...before, ended_at: talk.ended_at, messages: before.messages + talk.messages };
-    else whole.push(talk);
+/** Sessions of the same channel without a gap of SESSION_GAP_MS between them, joined into one, as long conversations are split into several sessions.
+ * @param {{channel: string, title: string, began_at: string, ended_at: string, messages: number}[]} sessions oldest first */
+function joinSessions(sessions) {
+  const joinedSessions = [];
+  for (const session of sessions) {
+    const previous = joinedSessions.at(-1);
+    const isContinued = previous?.channel === session.channel && previous.title === session.title && Date.parse(session.began_at) - Date.parse(previous.ended_at) < SESSION_GAP_MS;
+    if (isContinued) joinedSessions[joinedSessions.length - 1] = { ...previous, ended_at: session.ended_at, messages: previous.messages + session.messages };
+    else joinedSessions.push(session);
   }
-  return whole;
+  return joinedSessions;
 }
 
-/** What was believed on a day. @param {string} day */
-function seeAsOf(day) {
+/** Open the Memory page as of a day. @param {string} day */
+function showMemoryAsOf(day) {
   beliefList.day.value = day;
   navigate("/memory");
 }
 
-const weightOf = ({ impact }) => (impact <= -4 ? "is-heavy" : impact >= 4 ? "is-bright" : "");
+const impactClass = ({ impact }) => (impact <= -4 ? "is-heavy" : impact >= 4 ? "is-bright" : "");
 
-/** The days of a month in whole weeks, Monday first. @param {Date} first */
-function weeksOf(first) {
+/** The weeks of a month as lists of seven ISO dates, Monday first; the first and last include days of other months. @param {Date} first */
+function listWeeks(first) {
   const start = new Date(first.getFullYear(), first.getMonth(), 1 - ((first.getDay() + 6) % 7));
   const last = new Date(first.getFullYear(), first.getMonth() + 1, 0);
   const weeks = [];
   for (const day = start; day <= last; ) {
     weeks.push(Array.from({ length: 7 }, () => {
-      const written = `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;
+      const isoDay = `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;
       day.setDate(day.getDate() + 1);
-      return written;
+      return isoDay;
     }));
   }
   return weeks;
 }
 
-function weekdays() {
+function listWeekdays() {
   const format = new Intl.DateTimeFormat(language.value, { weekday: "short" });
   return Array.from({ length: 7 }, (_, day) => format.format(new Date(2024, 0, 1 + day)));
 }
 
-/** @param {string} month @param {number} by */
-function shifted(month, by) {
-  const day = new Date(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + by, 1);
+/** A month some months later, as YYYY-MM. @param {string} month @param {number} count */
+function addMonths(month, count) {
+  const day = new Date(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + count, 1);
   return `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}`;
 }

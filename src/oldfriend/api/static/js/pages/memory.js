@@ -25,52 +25,52 @@ import { channelName, formatShortDay, t } from "../i18n.js";
 
 export default function Memory() {
   useEffect(beliefList.watchList, []);
-  const beside = subpath.value;
-  return html`<div class=${`memory ${beside ? "has-panel" : ""}`}>
+  const panelName = subpath.value;
+  return html`<div class=${`memory ${panelName ? "has-panel" : ""}`}>
     <div class="memory-main">
       <header class="memory-head"><h2>${t("memory_title")}</h2><${DayExtras} /></header>
-      ${isNothing() ? html`<p class="lead">${t("memory_none")}</p><${Example} />` : html`<${DateSlider} />`}
+      ${isMemoryEmpty() ? html`<p class="lead">${t("memory_none")}</p><${Example} />` : html`<${DateSlider} />`}
       <${Portrait} />
       <${Tasks} />
       <${Goals} />
-      ${!isNothing() && html`<${Filters} /><${ListError} /><${Said} /><${Book} />`}
+      ${!isMemoryEmpty() && html`<${Filters} /><${ListError} /><${FoundMessages} /><${GroupedBeliefs} />`}
     </div>
-    ${beside && html`<${Beside} name=${beside} />`}
-    <${UndoToast} after=${() => beliefList.load(beliefList.beliefs.value?.items.length ?? 0)} />
+    ${panelName && html`<${SidePanel} name=${panelName} />`}
+    <${UndoToast} onUndone=${() => beliefList.load(beliefList.beliefs.value?.items.length ?? 0)} />
   </div>`;
 }
 
-/** Whether nothing was said yet, and so there is nothing to look for. */
-const isNothing = () => beliefList.beliefs.value?.items.length === 0 && !beliefList.isFiltered.value && !beliefList.day.value && !store.messages.value.length;
+/** Whether there are no messages and no beliefs yet, so that there is nothing to filter. */
+const isMemoryEmpty = () => beliefList.beliefs.value?.items.length === 0 && !beliefList.isFiltered.value && !beliefList.day.value && !store.messages.value.length;
 
-function Book() {
-  const shown = beliefList.beliefs.value;
-  if (!shown) return html`<div class="skeleton" aria-busy="true" role="status"><span class="visually-hidden">${t("loading")}</span></div>`;
-  if (!shown.items.length) return html`<p class="empty nothing">${nothing()}</p>`;
+function GroupedBeliefs() {
+  const beliefs = beliefList.beliefs.value;
+  if (!beliefs) return html`<div class="skeleton" aria-busy="true" role="status"><span class="visually-hidden">${t("loading")}</span></div>`;
+  if (!beliefs.items.length) return html`<p class="empty nothing">${explainEmpty()}</p>`;
   const isByKind = beliefList.filters.value.sort === "kind" && !beliefList.filters.value.q;
-  const taken = beliefList.rejected.value;
+  const rejected = beliefList.rejected.value;
   const draw = (belief, index) => {
     const group = groupOf(belief);
-    const opens = isByKind && (index === 0 || groupOf(shown.items[index - 1]) !== group);
-    return html`${opens && html`<h3 class="group">${t(group.phrase)} <span class="count">${formatCount(countOf(group, shown.kinds))}</span></h3>`}${
-      belief.id === taken?.belief.id ? html`<${RejectedRow} ...${taken} />` : html`<${BeliefRow} belief=${belief} />`}`;
+    const startsGroup = isByKind && (index === 0 || groupOf(beliefs.items[index - 1]) !== group);
+    return html`${startsGroup && html`<h3 class="group">${t(group.phrase)} <span class="count">${formatCount(countInGroup(group, beliefs.kinds))}</span></h3>`}${
+      belief.id === rejected?.belief.id ? html`<${RejectedRow} ...${rejected} />` : html`<${BeliefRow} belief=${belief} />`}`;
   };
-  return html`<${VirtualList} items=${shown.items} keyOf=${(each) => each.id} draw=${draw} total=${shown.total} of=${shown.of}
+  return html`<${VirtualList} items=${beliefs.items} keyOf=${(each) => each.id} draw=${draw} total=${beliefs.total} of=${beliefs.listKey}
     label=${t("memory_title")} onNearEnd=${beliefList.loadMore} />`;
 }
 
 const groupOf = (belief) => GROUPS.find(({ kinds }) => kinds.includes(belief.kind)) ?? GROUPS[0];
-const countOf = (group, kinds) => group.kinds.reduce((sum, kind) => sum + (kinds[kind] ?? 0), 0);
+const countInGroup = (group, kinds) => group.kinds.reduce((sum, kind) => sum + (kinds[kind] ?? 0), 0);
 
-/** Why there is nothing. */
-function nothing() {
+/** Why the list is empty. */
+function explainEmpty() {
   if (beliefList.filters.value.q) return t("search_none", { words: beliefList.filters.value.q });
   if (beliefList.isFiltered.value) return t("memory_none_so");
   return t(beliefList.day.value ? "memory_none_then" : "memory_none");
 }
 
-/** What was said with these words. */
-function Said() {
+/** Messages that contain the searched words. */
+function FoundMessages() {
   const found = beliefList.foundMessages.value;
   if (!found?.items.length || found.words !== beliefList.filters.value.q) return null;
   return html`<details class="said-so" open=${found.items.length <= 3}><summary>${t("memory_said_so", { count: found.items.length })}</summary>
@@ -78,7 +78,7 @@ function Said() {
       <q>${each.text}</q> <span class="where">${[each.role === "person" ? "" : each.speaker, formatShortDay(each.at), channelName(each.channel)].filter(Boolean).join(" · ")}</span></button></li>`)}</ul></details>`;
 }
 
-function Beside({ name }) {
+function SidePanel({ name }) {
   const panel = useRef(null);
   const opener = useRef(document.activeElement);
   const close = () => {
@@ -87,8 +87,8 @@ function Beside({ name }) {
   };
   useLayoutEffect(() => panel.current.focus({ preventScroll: true }), [name]);
   useEscape(true, ({ defaultPrevented }) => defaultPrevented || store.drawer.value || close());
-  const inside = { changes: html`<${Changes} />`, thinking: html`<${Reflections} />`, moods: beliefList.moods.value.length > 1 && html`<${MoodChart} />` };
+  const panels = { changes: html`<${Changes} />`, thinking: html`<${Reflections} />`, moods: beliefList.moods.value.length > 1 && html`<${MoodChart} />` };
   return html`<section class="memory-panel" role="region" aria-labelledby="panel-title" tabindex="-1" ref=${panel}>
     <button class="quiet close" onClick=${close}>${t("close")}</button>
-    ${name in inside ? inside[name] : html`<${BeliefPanel} id=${name} />`}</section>`;
+    ${name in panels ? panels[name] : html`<${BeliefPanel} id=${name} />`}</section>`;
 }

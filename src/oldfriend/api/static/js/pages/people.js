@@ -16,144 +16,144 @@ import { VirtualList } from "../virtual_list.js";
 import * as store from "../store.js";
 import { language, formatShortDay, t } from "../i18n.js";
 
-const TYPING_MS = 200;
-const MOST_READ_AGAIN = 300;
-const WIDE = matchMedia("(min-width: 721px)");
+const DEBOUNCE_MS = 200;
+const MAX_RELOADED = 300;
+const WIDE_QUERY = matchMedia("(min-width: 721px)");
 const page = signal(null); // {items, total, next}
-const part = signal("");
+const searchText = signal("");
 const kinds = signal([]);
-const trouble = signal("");
-let asked = 0; // of several answers, the one asked for last counts
-let isReadingOn = false;
+const error = signal("");
+let lastRequest = 0; // number of the last request: responses to earlier ones are ignored
+let isLoadingMore = false;
 
 effect(() => {
   if (!store.rewritten.value) return;
-  asked += 1; // what is on its way may hold what was forgotten
+  lastRequest += 1; // the response may contain what was just forgotten
   page.value = null;
 });
 
-async function read() {
-  const mine = ++asked;
-  await show(mine, null, (found) => found);
+async function load() {
+  const request = ++lastRequest;
+  await loadPage(request, null, (loaded) => loaded);
 }
 
-/** Read anew as much as is there: what was learned has come. */
-async function readAgain() {
+/** Load as many rows again as are shown, after something was learned; not if they are more than MAX_RELOADED. */
+async function reload() {
   const count = page.value?.items.length ?? 0;
-  if (count > MOST_READ_AGAIN) return;
-  await read();
-  let before = null; // where nothing more comes, the server was lost
-  while (page.value?.next && page.value.items.length < count && page.value !== before && !isReadingOn) {
-    before = page.value;
-    await readOn();
+  if (count > MAX_RELOADED) return;
+  await load();
+  let previous = null; // to stop when a request fails and adds nothing
+  while (page.value?.next && page.value.items.length < count && page.value !== previous && !isLoadingMore) {
+    previous = page.value;
+    await loadMore();
   }
 }
 
-/** The next page, each of whom is there once: whoever is told of meanwhile has moved to the top. */
-async function readOn() {
-  if (!page.value?.next || isReadingOn) return;
-  isReadingOn = true;
-  await show(asked, page.value.next, (found) => {
-    const known = new Set(page.value.items.map((each) => each.id));
-    return { ...found, items: [...page.value.items, ...found.items.filter((each) => !known.has(each.id))] };
+/** Load and append the next page, without entities that moved between pages meanwhile. */
+async function loadMore() {
+  if (!page.value?.next || isLoadingMore) return;
+  isLoadingMore = true;
+  await loadPage(lastRequest, page.value.next, (loaded) => {
+    const knownIds = new Set(page.value.items.map((each) => each.id));
+    return { ...loaded, items: [...page.value.items, ...loaded.items.filter((each) => !knownIds.has(each.id))] };
   });
-  isReadingOn = false;
+  isLoadingMore = false;
 }
 
-async function show(mine, from, joined) {
+async function loadPage(request, cursor, combine) {
   try {
-    const found = await peopleApi.list(part.value, kinds.value, from);
-    if (mine !== asked) return;
-    page.value = joined(found);
-    trouble.value = "";
-  } catch (problem) {
-    if (mine === asked) trouble.value = problem.message || t("lost");
+    const loaded = await peopleApi.list(searchText.value, kinds.value, cursor);
+    if (request !== lastRequest) return;
+    page.value = combine(loaded);
+    error.value = "";
+  } catch (failure) {
+    if (request === lastRequest) error.value = failure.message || t("lost");
   }
 }
 
 export default function People() {
-  const where = subpath.value;
-  if (where && where !== "graph") return html`<div class="people"><${EntityDetails} key=${where} id=${where} /></div>`;
+  const route = subpath.value;
+  if (route && route !== "graph") return html`<div class="people"><${EntityDetails} key=${route} id=${route} /></div>`;
   return html`<div class="people">
     <h2>${t("people_title")}</h2>
-    <p class="people-tabs"><a href="/people" aria-current=${where ? null : "page"} onClick=${followLink}>${t("people_cards")}</a>
-      <a href="/people/graph" aria-current=${where ? "page" : null} onClick=${followLink}>${t("people_drawing")}</a></p>
-    ${where ? html`<${Graph} />` : html`<${Cards} />`}
+    <p class="people-tabs"><a href="/people" aria-current=${route ? null : "page"} onClick=${followLink}>${t("people_cards")}</a>
+      <a href="/people/graph" aria-current=${route ? "page" : null} onClick=${followLink}>${t("people_drawing")}</a></p>
+    ${route ? html`<${Graph} />` : html`<${Cards} />`}
   </div>`;
 }
 
 function Cards() {
   const timer = useRef(0);
-  const across = useColumns();
-  const decided = useRef(beliefList.decisionCount.value);
+  const columns = useColumns();
+  const seenDecisions = useRef(beliefList.decisionCount.value);
   useEffect(() => {
-    read();
+    load();
   }, [store.rewritten.value, language.value]);
-  const news = useLiveUpdates([store.entitiesChanged.value]);
+  const updates = useLiveUpdates([store.entitiesChanged.value]);
   useEffect(() => {
-    if (news || decided.current !== beliefList.decisionCount.value) readAgain();
-    decided.current = beliefList.decisionCount.value;
-  }, [news, beliefList.decisionCount.value]);
-  const look = ({ target }) => {
+    if (updates || seenDecisions.current !== beliefList.decisionCount.value) reload();
+    seenDecisions.current = beliefList.decisionCount.value;
+  }, [updates, beliefList.decisionCount.value]);
+  const onSearch = ({ target }) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
-      part.value = target.value.trim();
-      read();
-    }, TYPING_MS);
+      searchText.value = target.value.trim();
+      load();
+    }, DEBOUNCE_MS);
   };
-  const choose = (kind) => {
+  const toggleKind = (kind) => {
     kinds.value = kinds.value.includes(kind) ? kinds.value.filter((each) => each !== kind) : [...kinds.value, kind];
-    read();
+    load();
   };
-  const shown = page.value;
-  const isNobody = shown && !shown.items.length && !part.value && !kinds.value.length;
-  if (isNobody) return html`<${Nobody} />`;
-  return html`<div class="filters"><input class="search" type="search" value=${part.value} placeholder=${t("people_search")} aria-label=${t("people_search")} onInput=${look} />
+  const loaded = page.value;
+  const isEmpty = loaded && !loaded.items.length && !searchText.value && !kinds.value.length;
+  if (isEmpty) return html`<${EmptyState} />`;
+  return html`<div class="filters"><input class="search" type="search" value=${searchText.value} placeholder=${t("people_search")} aria-label=${t("people_search")} onInput=${onSearch} />
       <p class="chips" role="group" aria-label=${t("people_kinds")}>${Object.keys(KINDS).map((kind) => html`<button key=${kind} class="chip"
-        aria-pressed=${kinds.value.includes(kind)} onClick=${() => choose(kind)}>${t(KINDS[kind])}</button>`)}</p></div>
-    ${trouble.value && html`<p class="bad" role="alert">${trouble.value}</p>`}<${ListError} /><${UndoToast} />
-    ${shown && !shown.items.length && html`<p class="empty">${part.value ? t("search_none", { words: part.value }) : t("people_none_so")}</p>`}
-    ${shown && shown.items.length > 0 && html`<${VirtualList} items=${rowsOf(shown.items, across)} keyOf=${(each) => each.key} draw=${(row) => html`<${Row} row=${row} />`}
-      label=${t("people_title")} of=${`${part.value} ${kinds.value} ${across}`} onNearEnd=${readOn} />`}`;
+        aria-pressed=${kinds.value.includes(kind)} onClick=${() => toggleKind(kind)}>${t(KINDS[kind])}</button>`)}</p></div>
+    ${error.value && html`<p class="bad" role="alert">${error.value}</p>`}<${ListError} /><${UndoToast} />
+    ${loaded && !loaded.items.length && html`<p class="empty">${searchText.value ? t("search_none", { words: searchText.value }) : t("people_none_so")}</p>`}
+    ${loaded && loaded.items.length > 0 && html`<${VirtualList} items=${groupIntoRows(loaded.items, columns)} keyOf=${(each) => each.key} draw=${(row) => html`<${Row} row=${row} />`}
+      label=${t("people_title")} of=${`${searchText.value} ${kinds.value} ${columns}`} onNearEnd=${loadMore} />`}`;
 }
 
-/** Whoever has named nobody yet sees how it will be. */
-function Nobody() {
+/** An example card, shown while no entity is known. */
+function EmptyState() {
   return html`<p class="lead">${t("people_none")}</p>
     <article class="card is-sample" aria-hidden="true"><span class="initial kind-person">${t("people_sample").slice(0, 1)}</span>
       <div><h4>${t("people_sample")}</h4><p class="relation">${t("people_sample_relation")}</p></div></article>`;
 }
 
-/** How many cards stand beside each other. */
+/** The number of cards in a row. */
 function useColumns() {
-  const [across, setAcross] = useState(WIDE.matches ? 2 : 1);
+  const [columns, setColumns] = useState(WIDE_QUERY.matches ? 2 : 1);
   useEffect(() => {
-    const look = () => setAcross(WIDE.matches ? 2 : 1);
-    WIDE.addEventListener("change", look);
-    return () => WIDE.removeEventListener("change", look);
+    const update = () => setColumns(WIDE_QUERY.matches ? 2 : 1);
+    WIDE_QUERY.addEventListener("change", update);
+    return () => WIDE_QUERY.removeEventListener("change", update);
   }, []);
-  return across;
+  return columns;
 }
 
-/** Cards in rows of as many as stand beside each other; the first of a group has its heading. */
-function rowsOf(items, across) {
+/** Rows of up to `columns` cards of the same group; the first row of a group has its heading. */
+function groupIntoRows(items, columns) {
   const rows = [];
-  for (const one of items) {
+  for (const entity of items) {
     const last = rows.at(-1);
-    if (last?.group === one.group && last.cards.length < across) last.cards.push(one);
-    else rows.push({ key: one.id, group: one.group, isFirst: last?.group !== one.group, cards: [one] });
+    if (last?.group === entity.group && last.cards.length < columns) last.cards.push(entity);
+    else rows.push({ key: entity.id, group: entity.group, isFirst: last?.group !== entity.group, cards: [entity] });
   }
   return rows;
 }
 
 const Row = ({ row }) => html`${row.isFirst && html`<h3 class="group">${t(GROUPS[row.group])}</h3>`}
-  <div class="cards">${row.cards.map((one) => html`<${Card} key=${one.id} one=${one} />`)}</div>`;
+  <div class="cards">${row.cards.map((entity) => html`<${Card} key=${entity.id} entity=${entity} />`)}</div>`;
 
-function Card({ one }) {
-  return html`<article class="card"><${Avatar} one=${one} />
-    <div><h4><a href=${`/people/${one.id}`} onClick=${followLink}>${one.name}</a></h4>
-      <p class="relation">${formatRelation(one)}</p>
-      ${one.status === "uncertain" && html`<${SameQuestion} about=${one} />`}
-      ${one.line && html`<p class="card-line">${one.line}</p>`}
-      ${one.told_at && html`<p class="meta">${t("people_told", { when: formatShortDay(one.told_at) })}</p>`}</div></article>`;
+function Card({ entity }) {
+  return html`<article class="card"><${Avatar} entity=${entity} />
+    <div><h4><a href=${`/people/${entity.id}`} onClick=${followLink}>${entity.name}</a></h4>
+      <p class="relation">${formatRelation(entity)}</p>
+      ${entity.status === "uncertain" && html`<${SameQuestion} about=${entity} />`}
+      ${entity.line && html`<p class="card-line">${entity.line}</p>`}
+      ${entity.told_at && html`<p class="meta">${t("people_told", { when: formatShortDay(entity.told_at) })}</p>`}</div></article>`;
 }

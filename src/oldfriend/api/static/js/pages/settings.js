@@ -20,52 +20,52 @@ import { MaintenanceSection } from "../settings/maintenance.js";
 import * as store from "../store.js";
 import { t } from "../i18n.js";
 
-const YOU = [["you", "settings_you"], ["apps", "settings_apps"], ["health", "settings_health_data"], ["signing", "settings_signing"]];
-const COMPANION = [["character", "settings_character"], ["first", "settings_first"], ["tools", "settings_tools"], ["audit", "settings_audit"]];
-const INSTALL = [["models", "settings_models"], ["voice", "settings_voice"], ["spending", "settings_spending"], ["household", "settings_people"], ["upkeep", "settings_upkeep"]];
-const ELSEWHERE = [["bring", "place_bring"], ["forget", "place_forget"]];
-const PARTS = [
-  { title: "settings_part_you", links: YOU, draw: () => html`<${YouSection} /><${ChannelsSection} wanted=${subpath.value} /><${HealthSection} /><${AccessSection} />` },
-  { title: "settings_part_companion", links: COMPANION, ownerLinks: [["thinking", "settings_memory"]],
+const YOU_LINKS = [["you", "settings_you"], ["apps", "settings_apps"], ["health", "settings_health_data"], ["signing", "settings_signing"]];
+const COMPANION_LINKS = [["character", "settings_character"], ["first", "settings_first"], ["tools", "settings_tools"], ["audit", "settings_audit"]];
+const INSTALL_LINKS = [["models", "settings_models"], ["voice", "settings_voice"], ["spending", "settings_spending"], ["household", "settings_people"], ["upkeep", "settings_upkeep"]];
+const OTHER_PAGES = [["bring", "place_bring"], ["forget", "place_forget"]];
+const GROUPS = [
+  { title: "settings_part_you", links: YOU_LINKS, draw: () => html`<${YouSection} /><${ChannelsSection} openChannel=${subpath.value} /><${HealthSection} /><${AccessSection} />` },
+  { title: "settings_part_companion", links: COMPANION_LINKS, ownerLinks: [["thinking", "settings_memory"]],
     draw: (isOwner) => html`<${CharacterSection} /><${SpeakingFirstSection} /><${ToolsSection} /><${AuditSection} />${isOwner && html`<${MemorySection} />`}` },
-  { title: "settings_part_install", links: [], ownerLinks: INSTALL,
+  { title: "settings_part_install", links: [], ownerLinks: INSTALL_LINKS,
     draw: () => html`<${ModelsSection} /><${SpendingSection} /><${PeopleSection} /><${MaintenanceSection} />` },
 ];
 
-/** The sections of a part that somebody may see. @param {any} part @param {boolean} isOwner @returns {string[][]} */
-const linksOf = ({ links, ownerLinks = [] }, isOwner) => (isOwner ? [...links, ...ownerLinks] : links);
+/** The links of a group that the person may see: [id, phrase][]. @param {any} group @param {boolean} isOwner @returns {string[][]} */
+const visibleLinks = ({ links, ownerLinks = [] }, isOwner) => (isOwner ? [...links, ...ownerLinks] : links);
 
 export default function Settings() {
   const { is_owner: isOwner } = store.me.value;
-  const [, problem, again] = useLoaded(() => (isOwner ? loadSettings() : Promise.resolve()));
+  const [, loadError, reload] = useLoaded(() => (isOwner ? loadSettings() : Promise.resolve()));
   const isReady = !isOwner || installSettings.value;
-  const wanted = subpath.value;
-  const all = useRef(null);
-  useEffect(() => (wanted ? keepInSight(all.current, wanted) : undefined), [wanted]);
-  const parts = PARTS.filter((each) => linksOf(each, isOwner).length);
-  const isNear = (id) => id === wanted || (id === "apps" && CHANNELS.includes(wanted)); // each channel has an address of its own
-  const part = parts.find((each) => linksOf(each, isOwner).some(([id]) => isNear(id))) ?? parts[0];
-  const link = (address, id, words) => html`<a key=${id} href=${address} aria-current=${isNear(id) ? "true" : null} onClick=${followLink}>${t(words)}</a>`;
+  const section = subpath.value;
+  const container = useRef(null);
+  useEffect(() => (section ? keepInView(container.current, section) : undefined), [section]);
+  const groups = GROUPS.filter((each) => visibleLinks(each, isOwner).length);
+  const isCurrent = (id) => id === section || (id === "apps" && CHANNELS.includes(section)); // each channel has a URL of its own
+  const currentGroup = groups.find((each) => visibleLinks(each, isOwner).some(([id]) => isCurrent(id))) ?? groups[0];
+  const link = (address, id, phrase) => html`<a key=${id} href=${address} aria-current=${isCurrent(id) ? "true" : null} onClick=${followLink}>${t(phrase)}</a>`;
   return html`<div class="settings"><nav class="settings-nav" aria-label=${t("place_settings")}><h2>${t("place_settings")}</h2>
-      ${parts.map((each) => html`<div key=${each.title} class=${each === part ? "is-open" : ""}>
-        <h3><a href=${`/settings/${linksOf(each, isOwner)[0][0]}`} aria-current=${each === part ? "page" : null} onClick=${followLink}>${t(each.title)}</a></h3>
-        ${linksOf(each, isOwner).map(([id, words]) => link(`/settings/${id}`, id, words))}
-        ${each.links === YOU && ELSEWHERE.map(([id, words]) => link(`/${id}`, id, words))}</div>`)}</nav>
-    <div class="settings-all" ref=${all} key=${part.title}>${isReady ? part.draw(isOwner) : html`<${Loading} problem=${problem} again=${again} />`}</div>
+      ${groups.map((each) => html`<div key=${each.title} class=${each === currentGroup ? "is-open" : ""}>
+        <h3><a href=${`/settings/${visibleLinks(each, isOwner)[0][0]}`} aria-current=${each === currentGroup ? "page" : null} onClick=${followLink}>${t(each.title)}</a></h3>
+        ${visibleLinks(each, isOwner).map(([id, phrase]) => link(`/settings/${id}`, id, phrase))}
+        ${each.links === YOU_LINKS && OTHER_PAGES.map(([id, phrase]) => link(`/${id}`, id, phrase))}</div>`)}</nav>
+    <div class="settings-all" ref=${container} key=${currentGroup.title}>${isReady ? currentGroup.draw(isOwner) : html`<${Loading} error=${loadError} reload=${reload} />`}</div>
     <${DoneMessage} /></div>`;
 }
 
-const TOUCHES = ["wheel", "touchmove", "pointerdown", "keydown"];
+const USER_INPUT_EVENTS = ["wheel", "touchmove", "pointerdown", "keydown"];
 
-/** Bring a section before the eyes as soon as it is there, and keep it there while others are read; until somebody moves.
- * @param {HTMLElement} all @param {string} id */
-function keepInSight(all, id) {
-  const watch = new ResizeObserver(() => document.getElementById(id)?.scrollIntoView());
-  watch.observe(all);
-  const rest = () => watch.disconnect();
-  for (const each of TOUCHES) addEventListener(each, rest, { once: true, passive: true });
+/** Scroll a section into view, again whenever sections above it change their size while loading, until the person scrolls, clicks or types.
+ * @param {HTMLElement} container @param {string} id */
+function keepInView(container, id) {
+  const observer = new ResizeObserver(() => document.getElementById(id)?.scrollIntoView());
+  observer.observe(container);
+  const stop = () => observer.disconnect();
+  for (const each of USER_INPUT_EVENTS) addEventListener(each, stop, { once: true, passive: true });
   return () => {
-    rest();
-    for (const each of TOUCHES) removeEventListener(each, rest);
+    stop();
+    for (const each of USER_INPUT_EVENTS) removeEventListener(each, stop);
   };
 }

@@ -13,45 +13,45 @@ const STEPS = [PeopleStep, ModelStep];
 
 export default function Welcome() {
   const [step, setStep] = useState(-1);
-  const keep = useRef(null); // keeps what a step has asked for
+  const saveStep = useRef(null); // saves the input of the current step; null if it has none
   const heading = useRef(null);
-  const [trouble, setTrouble] = useState("");
+  const [error, setError] = useState("");
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [step]);
   const leave = (address = "/") => {
     store.load();
     navigate(address);
   };
-  const turn = (to) => {
-    keep.current = null;
-    setTrouble("");
-    setStep(to);
+  const showStep = (index) => {
+    saveStep.current = null;
+    setError("");
+    setStep(index);
   };
   const next = async () => {
     try {
-      await keep.current?.();
-      if (step + 1 < STEPS.length) turn(step + 1);
+      await saveStep.current?.();
+      if (step + 1 < STEPS.length) showStep(step + 1);
       else {
         store.endFirstRun();
         leave();
       }
-    } catch (problem) {
-      setTrouble(problem.message || t("lost"));
+    } catch (failure) {
+      setError(failure.message || t("lost"));
     }
   };
   if (step < 0) {
     return html`<div class="first-run"><${Mark} /><h1 ref=${heading} tabindex="-1">${t("welcome_hello", { name: store.state.value.companion })}</h1>
       <${OwnerLabel} /><p class="lead">${t("welcome_lead")}</p><${Example} />
-      <p class="choices"><button class="primary" onClick=${() => turn(0)}>${t("welcome_begin")}</button>
+      <p class="choices"><button class="primary" onClick=${() => showStep(0)}>${t("welcome_begin")}</button>
         <button class="quiet" onClick=${() => leave()}>${t("welcome_skip_all")}</button></p></div>`;
   }
   const Step = STEPS[step];
   const isLast = step === STEPS.length - 1;
   return html`<div class="first-run"><p class="meta" ref=${heading} tabindex="-1">${t("welcome_step", { step: step + 1, steps: STEPS.length })}</p>
     <${OwnerLabel} /><progress max=${STEPS.length} value=${step + 1} aria-hidden="true"></progress>
-    <${Step} key=${step} keep=${keep} leave=${leave} calm=${() => setTrouble("")} />
-    ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
+    <${Step} key=${step} keep=${saveStep} leave=${leave} calm=${() => setError("")} />
+    ${error && html`<p class="bad" role="alert">${error}</p>`}
     <p class="choices first-run-foot">
-      <button class="quiet" onClick=${() => turn(step - 1)}>${t("welcome_back")}</button>
-      ${!isLast && html`<button class="quiet" onClick=${() => turn(step + 1)}>${t("welcome_skip")}</button>`}
+      <button class="quiet" onClick=${() => showStep(step - 1)}>${t("welcome_back")}</button>
+      ${!isLast && html`<button class="quiet" onClick=${() => showStep(step + 1)}>${t("welcome_skip")}</button>`}
       <button class="primary" onClick=${next}>${t(isLast ? "welcome_talk" : "welcome_next")}</button></p></div>`;
 }

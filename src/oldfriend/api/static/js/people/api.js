@@ -2,16 +2,16 @@
 import { request } from "../api.js";
 import { language } from "../i18n.js";
 
-const at = encodeURIComponent;
+const encode = encodeURIComponent;
 
 export const peopleApi = {
-  list(part, kinds, cursor) {
-    const query = new URLSearchParams({ limit: "100", language: language.value });
-    if (part) query.set("q", part);
-    for (const kind of kinds) query.append("kind", kind);
-    if (cursor) query.set("cursor", cursor);
-    return request(`/people?${query}`);
+  list(query, kinds, cursor) {
+    const params = new URLSearchParams({ limit: "100", language: language.value });
+    if (query) params.set("q", query);
+    for (const kind of kinds) params.append("kind", kind);
+    if (cursor) params.set("cursor", cursor);
+    return request(`/people?${params}`);
   },
-  one: (id) => request(`/people/${at(id)}?language=${at(language.value)}`),
+  one: (id) => request(`/people/${encode(id)}?language=${encode(language.value)}`),
   graph: () => request("/people/graph"),
 };

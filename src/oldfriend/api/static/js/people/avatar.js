@@ -1,10 +1,10 @@
-// The first letter of a name in the color of its kind, and its relation to the person.
+// The avatar of an entity, a letter in the color of its kind, and its relation to the person.
 import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { KINDS } from "./kinds.js";
 
-/** @param {{one: any}} given */
-export const Avatar = ({ one }) => html`<span class=${`initial kind-${one.kind}`} aria-hidden="true">${[...one.name][0]}</span>`;
+/** @param {{entity: any}} props */
+export const Avatar = ({ entity }) => html`<span class=${`initial kind-${entity.kind}`} aria-hidden="true">${[...entity.name][0]}</span>`;
 
-/** "your brother · Leeds"; of whom nothing is known, the kind. @param {any} one */
-export const formatRelation = (one) => [one.relation || t(KINDS[one.kind]), one.home].filter(Boolean).join(" · ");
+/** Relation and home, such as "your brother · Leeds"; without a known relation, the kind. @param {any} entity */
+export const formatRelation = (entity) => [entity.relation || t(KINDS[entity.kind]), entity.home].filter(Boolean).join(" · ");

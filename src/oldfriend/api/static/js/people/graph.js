@@ -1,4 +1,4 @@
-// The graph of relations, with the person in the middle.
+// The graph of relations, with the person in the middle, laid out by a force simulation.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "../../vendor/d3-force.js";
 import { html } from "../html.js";
@@ -8,181 +8,181 @@ import { t } from "../i18n.js";
 import { peopleApi } from "./api.js";
 import { KINDS } from "./kinds.js";
 
-const WIDE = { width: 900, height: 620, letters: 1, across: 0.04, down: 0.07 };
-const NARROW = { width: 440, height: 640, letters: 1.25, across: 0.09, down: 0.03 }; // on a phone, where names are drawn larger
+const DESKTOP = { width: 900, height: 620, fontScale: 1, xStrength: 0.04, yStrength: 0.07 };
+const PHONE = { width: 440, height: 640, fontScale: 1.25, xStrength: 0.09, yStrength: 0.03 };
 const EDGE = 36;
-const STEPS = 300;
-const TRIES = 12; // arrangements of which the clearest is drawn
-const ROOM_PX = 34; // each wants around itself
-const ME = "";
-const PHONE = "(max-width: 720px)";
-const NEAR_PX = 96, FAR_PX = 170; // of a tie, and of one that is named
-const NAME_HIGH = 34; // what the name of a tie wants above and below its middle
-const MARGIN = 28, LEAST_WIDE = 560, LEAST_HIGH = 280; // around what is drawn, and how small that may be at least
-const MOST_NAMED = 24; // ties whose names fit beside each other; of more, those of whoever is looked at
+const SIMULATION_STEPS = 300;
+const MAX_LAYOUTS = 12; // layouts that are computed, to draw the one with the fewest overlaps
+const NODE_SPACE_PX = 34; // minimum distance around a node
+const PERSON_ID = "";
+const PHONE_QUERY = "(max-width: 720px)";
+const SHORT_LINK_PX = 96, LONG_LINK_PX = 170; // length of a link without and with a label
+const LINK_LABEL_HEIGHT = 34; // space kept free around the middle of a link's label
+const MARGIN = 28, MIN_WIDTH = 560, MIN_HEIGHT = 280; // of the view box, in units of the SVG
+const MAX_LABELED_LINKS = 24; // with more links, only those of the highlighted node are labeled
 
 export function Graph() {
-  const [drawn, setDrawn] = useState(null);
-  const [trouble, setTrouble] = useState("");
+  const [layout, setLayout] = useState(null);
+  const [error, setError] = useState("");
   useEffect(() => {
-    let isStill = true;
-    setDrawn(null);
-    peopleApi.graph().then((found) => isStill && setDrawn(laidOut(found, matchMedia(PHONE).matches ? NARROW : WIDE)), (problem) => isStill && setTrouble(problem.message || t("lost")));
-    return () => (isStill = false);
+    let isCurrent = true;
+    setLayout(null);
+    peopleApi.graph().then((graph) => isCurrent && setLayout(computeLayout(graph, matchMedia(PHONE_QUERY).matches ? PHONE : DESKTOP)), (failure) => isCurrent && setError(failure.message || t("lost")));
+    return () => (isCurrent = false);
   }, [store.rewritten.value]);
-  if (trouble) return html`<p class="bad" role="alert">${trouble}</p>`;
-  if (!drawn) return html`<p class="empty" role="status">${t("loading")}</p>`;
-  if (!drawn.bonds.length) return html`<p class="empty">${t("people_no_ties")}</p>`;
-  const kinds = Object.keys(KINDS).filter((kind) => drawn.nodes.some((each) => each.kind === kind));
-  return html`<${Drawing} drawn=${drawn} />
+  if (error) return html`<p class="bad" role="alert">${error}</p>`;
+  if (!layout) return html`<p class="empty" role="status">${t("loading")}</p>`;
+  if (!layout.bonds.length) return html`<p class="empty">${t("people_no_ties")}</p>`;
+  const kinds = Object.keys(KINDS).filter((kind) => layout.nodes.some((each) => each.kind === kind));
+  return html`<${GraphSvg} layout=${layout} />
     <ul role="list" class="graph-legend" aria-label=${t("people_legend")}>${kinds.map((kind) => html`<li key=${kind}><svg class=${`node node-${kind}`} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"><circle cx="6" cy="6" r="5" /></svg>${t(KINDS[kind])}</li>`)}</ul>
-    ${drawn.leftOut > 0 && html`<p class="meta">${t("people_left_out", { count: drawn.leftOut })}</p>`}
-    <details><summary>${t("people_ties_read", { count: drawn.bonds.length })}</summary>
-      <ul>${drawn.bonds.slice(0, 200).map((each) => html`<li key=${each.memory}>${each.text}</li>`)}</ul></details>`;
+    ${layout.leftOut > 0 && html`<p class="meta">${t("people_left_out", { count: layout.leftOut })}</p>`}
+    <details><summary>${t("people_ties_read", { count: layout.bonds.length })}</summary>
+      <ul>${layout.bonds.slice(0, 200).map((each) => html`<li key=${each.memory}>${each.text}</li>`)}</ul></details>`;
 }
 
-/** Everybody with a place, as far from each other as there is room; of several arrangements the one that is read best. */
-function laidOut(found, room) {
-  const tries = found.bonds.length <= MOST_NAMED ? TRIES : 1;
-  return Array.from({ length: tries }, (_, turn) => named(arranged(found, room, turn), room)).reduce((best, each) => (each.muddle < best.muddle ? each : best));
+/** Nodes and links with coordinates and label positions: of several layouts, the one with the lowest cost. */
+function computeLayout(graph, canvas) {
+  const layouts = graph.bonds.length <= MAX_LABELED_LINKS ? MAX_LAYOUTS : 1;
+  return Array.from({ length: layouts }, (_, variant) => placeLabels(simulate(graph, canvas, variant), canvas)).reduce((best, each) => (each.cost < best.cost ? each : best));
 }
 
-/** @param {any} found @param {typeof WIDE} room @param {number} turn from where on they stand in a circle at first */
-function arranged({ nodes, bonds, left_out: leftOut }, { width, height, letters, across, down }, turn) {
-  const around = (place) => {
-    const angle = (2 * Math.PI * (place * (1 + (turn % 3)) + turn / TRIES)) / nodes.length;
-    return { x: width / 2 + FAR_PX * Math.cos(angle), y: height / 2 + FAR_PX * Math.sin(angle) };
+/** Coordinates from a force simulation. @param {any} graph @param {typeof DESKTOP} canvas @param {number} variant varies the start positions on a circle */
+function simulate({ nodes, bonds, left_out: leftOut }, { width, height, fontScale, xStrength, yStrength }, variant) {
+  const startPosition = (index) => {
+    const angle = (2 * Math.PI * (index * (1 + (variant % 3)) + variant / MAX_LAYOUTS)) / nodes.length;
+    return { x: width / 2 + LONG_LINK_PX * Math.cos(angle), y: height / 2 + LONG_LINK_PX * Math.sin(angle) };
   };
-  const all = [{ id: ME, name: t("you"), kind: "me", known: 0, fx: width / 2, fy: height / 2 }, ...nodes.map((each, place) => ({ ...each, ...around(place) }))];
+  const allNodes = [{ id: PERSON_ID, name: t("you"), kind: "me", known: 0, fx: width / 2, fy: height / 2 }, ...nodes.map((each, index) => ({ ...each, ...startPosition(index) }))];
   const links = bonds.map((each) => ({ ...each, source: each.first, target: each.second }));
-  const apart = forceSimulation(all)
-    .force("ties", forceLink(links).id((each) => each.id).distance(bonds.length <= MOST_NAMED ? FAR_PX : NEAR_PX).strength(0.6))
+  const simulation = forceSimulation(allNodes)
+    .force("ties", forceLink(links).id((each) => each.id).distance(bonds.length <= MAX_LABELED_LINKS ? LONG_LINK_PX : SHORT_LINK_PX).strength(0.6))
     .force("apart", forceManyBody().strength(-320))
-    .force("room", forceCollide((each) => Math.max(ROOM_PX, 0.8 * letters * halfOf(each.name))))
-    .force("names", /** @type {any} */ (bonds.length <= MOST_NAMED ? () => keepClear(all, links) : null))
-    .force("across", forceX(width / 2).strength(across))
-    .force("down", forceY(height / 2).strength(down))
+    .force("room", forceCollide((each) => Math.max(NODE_SPACE_PX, 0.8 * fontScale * halfWidth(each.name))))
+    .force("names", /** @type {any} */ (bonds.length <= MAX_LABELED_LINKS ? () => pushFromLabels(allNodes, links) : null))
+    .force("across", forceX(width / 2).strength(xStrength))
+    .force("down", forceY(height / 2).strength(yStrength))
     .stop();
-  for (let step = 0; step < STEPS; step++) {
-    apart.tick();
-    for (const each of all) {
-      const edge = Math.min(width / 2, Math.max(EDGE, letters * halfOf(each.name)));
+  for (let step = 0; step < SIMULATION_STEPS; step++) {
+    simulation.tick();
+    for (const each of allNodes) {
+      const edge = Math.min(width / 2, Math.max(EDGE, fontScale * halfWidth(each.name)));
       each.x = Math.min(width - edge, Math.max(edge, each.x));
       each.y = Math.min(height - EDGE, Math.max(EDGE, each.y));
     }
   }
-  return { nodes: all, bonds: links, leftOut };
+  return { nodes: allNodes, bonds: links, leftOut };
 }
 
-const ALONG = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73]; // of a tie, where its name may stand
-const ROUNDS = 3; // of finding a better place for each name, as the others stand
-const LINE_HIGH = 18; // of a name, in letters of 13 px
-const CROSSED = 60; // a line through a name, in units of area of names upon each other
-const sizeOf = ({ id, known }) => (id === ME ? 15 : 7 + Math.min(7, Math.sqrt(known)));
+const LABEL_POSITIONS = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73]; // fractions of a link's length at which its label may be placed
+const PLACEMENT_ROUNDS = 3; // passes over all labels, each moved where it costs least
+const LINE_HEIGHT = 18; // of a label, at 13 px font size
+const CROSSING_PENALTY = 60; // cost of a link that crosses a label, in units of overlapping area
+const radiusOf = ({ id, known }) => (id === PERSON_ID ? 15 : 7 + Math.min(7, Math.sqrt(known)));
 
-/** Where the names stand: those of people above or below, those of ties along them, so that few lie upon each other or
- * upon lines; and how much of a muddle is left. @param {any} drawn @param {typeof WIDE} room */
-function named({ nodes, bonds, leftOut }, { letters }) {
-  const boxOf = (text, x, y, scale) => ({ left: x - scale * halfOf(text), right: x + scale * halfOf(text), top: y - 0.8 * scale * LINE_HIGH, bottom: y + 0.3 * scale * LINE_HIGH });
-  const circles = nodes.map((one) => ({ left: one.x - sizeOf(one), right: one.x + sizeOf(one), top: one.y - sizeOf(one), bottom: one.y + sizeOf(one) }));
-  const names = nodes.map((one) => {
-    const spots = [one.id === ME ? 32 : 28, -18].map((down) => ({ x: one.x, y: one.y + down * (letters > 1 ? 1.1 : 1) }));
-    return { one, spots, spot: spots[0], box: boxOf(one.name, spots[0].x, spots[0].y, letters), measure: (spot) => boxOf(one.name, spot.x, spot.y, letters) };
+/** Add label positions (nameX, nameY) to nodes and links: those of nodes above or below, those of links along them, with few
+ * overlaps and crossings. Returns the layout with the boxes of all it contains and the cost that is left. @param {any} layout @param {typeof DESKTOP} canvas */
+function placeLabels({ nodes, bonds, leftOut }, { fontScale }) {
+  const boxOf = (text, x, y, scale) => ({ left: x - scale * halfWidth(text), right: x + scale * halfWidth(text), top: y - 0.8 * scale * LINE_HEIGHT, bottom: y + 0.3 * scale * LINE_HEIGHT });
+  const circles = nodes.map((node) => ({ left: node.x - radiusOf(node), right: node.x + radiusOf(node), top: node.y - radiusOf(node), bottom: node.y + radiusOf(node) }));
+  const nodeLabels = nodes.map((node) => {
+    const positions = [node.id === PERSON_ID ? 32 : 28, -18].map((down) => ({ x: node.x, y: node.y + down * (fontScale > 1 ? 1.1 : 1) }));
+    return { owner: node, positions, position: positions[0], box: boxOf(node.name, positions[0].x, positions[0].y, fontScale), measure: (position) => boxOf(node.name, position.x, position.y, fontScale) };
   });
-  const ties = bonds.length > MOST_NAMED ? [] : bonds.map((bond) => {
+  const linkLabels = bonds.length > MAX_LABELED_LINKS ? [] : bonds.map((bond) => {
     const { source, target } = bond;
-    const spots = ALONG.map((share) => ({ x: source.x + share * (target.x - source.x), y: source.y + share * (target.y - source.y) + 4 }));
-    return { one: bond, spots, spot: spots[0], box: boxOf(tieOf(bond), spots[0].x, spots[0].y, 1), measure: (spot) => boxOf(tieOf(bond), spot.x, spot.y, 1) };
+    const positions = LABEL_POSITIONS.map((fraction) => ({ x: source.x + fraction * (target.x - source.x), y: source.y + fraction * (target.y - source.y) + 4 }));
+    return { owner: bond, positions, position: positions[0], box: boxOf(formatLink(bond), positions[0].x, positions[0].y, 1), measure: (position) => boxOf(formatLink(bond), position.x, position.y, 1) };
   });
-  const all = [...names, ...ties];
-  const muddleOf = (label, box) => {
-    const upon = all.reduce((sum, other) => sum + (other === label ? 0 : shared(box, other.box)), 0) + circles.reduce((sum, each) => sum + shared(box, each), 0);
-    return upon + CROSSED * bonds.filter((bond) => bond !== label.one && crosses(bond, box)).length * (ties.includes(label) ? 0.5 : 1);
+  const labels = [...nodeLabels, ...linkLabels];
+  const costOf = (label, box) => {
+    const overlap = labels.reduce((sum, other) => sum + (other === label ? 0 : overlapArea(box, other.box)), 0) + circles.reduce((sum, each) => sum + overlapArea(box, each), 0);
+    return overlap + CROSSING_PENALTY * bonds.filter((bond) => bond !== label.owner && crosses(bond, box)).length * (linkLabels.includes(label) ? 0.5 : 1);
   };
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const label of all) {
-      const tried = label.spots.map((spot, place) => ({ spot, muddle: muddleOf(label, label.measure(spot)) + place }));
-      label.spot = tried.reduce((best, each) => (each.muddle < best.muddle ? each : best)).spot;
-      label.box = label.measure(label.spot);
+  for (let round = 0; round < PLACEMENT_ROUNDS; round++) {
+    for (const label of labels) {
+      const candidates = label.positions.map((position, index) => ({ position, cost: costOf(label, label.measure(position)) + index }));
+      label.position = candidates.reduce((best, each) => (each.cost < best.cost ? each : best)).position;
+      label.box = label.measure(label.position);
     }
   }
-  for (const { one, spot } of all) Object.assign(one, { nameX: spot.x, nameY: spot.y });
+  for (const { owner, position } of labels) Object.assign(owner, { nameX: position.x, nameY: position.y });
   for (const bond of bonds) bond.nameX ??= (bond.source.x + bond.target.x) / 2, bond.nameY ??= (bond.source.y + bond.target.y) / 2 + 4;
-  const boxes = [...circles, ...all.map(({ box }) => box)];
-  return { nodes, bonds, leftOut, boxes, muddle: all.reduce((sum, label) => sum + muddleOf(label, label.box), 0) };
+  const boxes = [...circles, ...labels.map(({ box }) => box)];
+  return { nodes, bonds, leftOut, boxes, cost: labels.reduce((sum, label) => sum + costOf(label, label.box), 0) };
 }
 
-/** How much two boxes have in common. */
-const shared = (one, other) =>
-  Math.max(0, Math.min(one.right, other.right) - Math.max(one.left, other.left)) * Math.max(0, Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top));
+/** The area in which two boxes overlap. */
+const overlapArea = (a, b) =>
+  Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) * Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
 
-/** Whether a tie runs through a box: it is cut down to what lies inside. */
+/** Whether a link runs through a box, by clipping it to each pair of edges. */
 function crosses({ source, target }, { left, right, top, bottom }) {
   let [from, to] = [0, 1];
-  for (const [start, move, least, most] of [[source.x, target.x - source.x, left, right], [source.y, target.y - source.y, top, bottom]]) {
-    if (!move && (start < least || start > most)) return false;
-    const [enters, leaves] = [(least - start) / move, (most - start) / move].sort((one, other) => one - other);
-    if (move) [from, to] = [Math.max(from, enters), Math.min(to, leaves)];
+  for (const [start, delta, low, high] of [[source.x, target.x - source.x, left, right], [source.y, target.y - source.y, top, bottom]]) {
+    if (!delta && (start < low || start > high)) return false;
+    const [entry, exit] = [(low - start) / delta, (high - start) / delta].sort((a, b) => a - b);
+    if (delta) [from, to] = [Math.max(from, entry), Math.min(to, exit)];
   }
   return from < to;
 }
 
-const tieOf = ({ tie }) => t(`tie_${tie}`, {}, tie.replaceAll("_", " "));
+const formatLink = ({ tie }) => t(`tie_${tie}`, {}, tie.replaceAll("_", " "));
 
-/** The names of ties, in the middle of each, are kept clear of circles and of each other. @param {any[]} all @param {any[]} links */
-function keepClear(all, links) {
-  const names = links.map((each) => ({ each, half: halfOf(tieOf(each)), x: (each.source.x + each.target.x) / 2, y: (each.source.y + each.target.y) / 2 }));
-  /** How to go from one towards the other, where the first stands in the way: none where it does not. */
-  const away = (from, to, wide) => {
-    const [across, down] = [(to.x - from.x) / wide, (to.y - from.y) / NAME_HIGH];
-    const far = Math.hypot(across, down) || 0.01;
-    return far < 1 ? { x: ((across / far) * (1 - far) * wide) / 6, y: ((down / far) * (1 - far) * NAME_HIGH) / 6 } : null;
+/** A force that keeps link labels, at the middle of each link, away from nodes and from each other. @param {any[]} allNodes @param {any[]} links */
+function pushFromLabels(allNodes, links) {
+  const labels = links.map((each) => ({ link: each, halfWidth: halfWidth(formatLink(each)), x: (each.source.x + each.target.x) / 2, y: (each.source.y + each.target.y) / 2 }));
+  /** The force away from a label; null beyond its reach. */
+  const repulsion = (from, to, width) => {
+    const [across, down] = [(to.x - from.x) / width, (to.y - from.y) / LINK_LABEL_HEIGHT];
+    const distance = Math.hypot(across, down) || 0.01;
+    return distance < 1 ? { x: ((across / distance) * (1 - distance) * width) / 6, y: ((down / distance) * (1 - distance) * LINK_LABEL_HEIGHT) / 6 } : null;
   };
-  const push = (one, by, sign) => (one.vx += sign * by.x, one.vy += sign * by.y);
-  for (const [place, name] of names.entries()) {
-    for (const one of all) {
-      const by = one !== name.each.source && one !== name.each.target && away(name, one, name.half + ROOM_PX / 2);
-      if (by) push(one, by, 2);
+  const push = (node, force, sign) => (node.vx += sign * force.x, node.vy += sign * force.y);
+  for (const [index, label] of labels.entries()) {
+    for (const node of allNodes) {
+      const force = node !== label.link.source && node !== label.link.target && repulsion(label, node, label.halfWidth + NODE_SPACE_PX / 2);
+      if (force) push(node, force, 2);
     }
-    for (const other of names.slice(place + 1)) {
-      const by = away(name, other, name.half + other.half);
-      if (by) for (const end of ["source", "target"]) push(other.each[end], by, 1), push(name.each[end], by, -1);
+    for (const otherLabel of labels.slice(index + 1)) {
+      const force = repulsion(label, otherLabel, label.halfWidth + otherLabel.halfWidth);
+      if (force) for (const end of ["source", "target"]) push(otherLabel.link[end], force, 1), push(label.link[end], force, -1);
     }
   }
 }
 
-/** The part of the room in which anything is drawn. @param {{boxes: any[]}} drawn */
-function frameOf({ boxes }) {
-  const isNarrow = matchMedia(PHONE).matches;
-  const reach = (least, most, room) => {
-    const [from, to] = [Math.min(...boxes.map(least)) - MARGIN, Math.max(...boxes.map(most)) + MARGIN];
-    const more = Math.max(0, room - (to - from)) / 2;
-    return [from - more, to - from + 2 * more];
+/** The view box of the SVG: all boxes with a margin, at least MIN_WIDTH and MIN_HEIGHT. @param {{boxes: any[]}} drawn */
+function computeViewBox({ boxes }) {
+  const isNarrow = matchMedia(PHONE_QUERY).matches;
+  const extent = (lowOf, highOf, minimum) => {
+    const [from, to] = [Math.min(...boxes.map(lowOf)) - MARGIN, Math.max(...boxes.map(highOf)) + MARGIN];
+    const padding = Math.max(0, minimum - (to - from)) / 2;
+    return [from - padding, to - from + 2 * padding];
   };
-  const [left, wide] = reach((each) => each.left, (each) => each.right, isNarrow ? NARROW.width : LEAST_WIDE);
-  const [top, high] = reach((each) => each.top, (each) => each.bottom, LEAST_HIGH);
-  return `${left} ${top} ${wide} ${high}`;
+  const [left, width] = extent((each) => each.left, (each) => each.right, isNarrow ? PHONE.width : MIN_WIDTH);
+  const [top, height] = extent((each) => each.top, (each) => each.bottom, MIN_HEIGHT);
+  return `${left} ${top} ${width} ${height}`;
 }
 
-/** About half of what a name takes below its circle, so that none is cut at the edge. @param {string} name */
-const halfOf = (name) => [...name].reduce((sum, each) => sum + (each > "\u2e80" ? 8 : 4.4), 6);
+/** About half the width of a name in px, counting CJK characters wider. @param {string} name */
+const halfWidth = (name) => [...name].reduce((sum, each) => sum + (each > "\u2e80" ? 8 : 4.4), 6);
 
-function Drawing({ drawn }) {
-  const [meant, setMeant] = useState(null);
+function GraphSvg({ layout }) {
+  const [highlighted, setHighlighted] = useState(null);
   const figure = useRef(null);
-  const near = new Set(drawn.bonds.flatMap((each) => (each.first === meant || each.second === meant ? [each.first, each.second] : [])));
-  const isFaint = (...ids) => meant !== null && !ids.every((id) => near.has(id));
-  const open = (id) => id !== ME && navigate(`/people/${id}`);
+  const connected = new Set(layout.bonds.flatMap((each) => (each.first === highlighted || each.second === highlighted ? [each.first, each.second] : [])));
+  const isFaint = (...ids) => highlighted !== null && !ids.every((id) => connected.has(id));
+  const open = (id) => id !== PERSON_ID && navigate(`/people/${id}`);
   const onKey = (event, id) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open(id));
-  return html`<svg class="graph" ref=${figure} viewBox=${frameOf(drawn)} role="group" aria-label=${t("people_graph")} onMouseLeave=${() => setMeant(null)}>
-    ${drawn.bonds.map((each) => html`<line key=${each.memory} class=${`bond ${isFaint(each.first, each.second) ? "is-faint" : ""}`}
+  return html`<svg class="graph" ref=${figure} viewBox=${computeViewBox(layout)} role="group" aria-label=${t("people_graph")} onMouseLeave=${() => setHighlighted(null)}>
+    ${layout.bonds.map((each) => html`<line key=${each.memory} class=${`bond ${isFaint(each.first, each.second) ? "is-faint" : ""}`}
       x1=${each.source.x} y1=${each.source.y} x2=${each.target.x} y2=${each.target.y}><title>${each.text}</title></line>`)}
-    ${drawn.bonds.filter((each) => drawn.bonds.length <= MOST_NAMED || (meant !== null && (each.first === meant || each.second === meant))).map((each) => html`<text key=${each.memory} aria-hidden="true"
-      class=${`bond-name ${isFaint(each.first, each.second) ? "is-faint" : ""}`} x=${each.nameX} y=${each.nameY} text-anchor="middle">${tieOf(each)}</text>`)}
-    ${drawn.nodes.map((each) => html`<g key=${each.id} class=${`node node-${each.kind} ${isFaint(each.id) && each.id !== meant ? "is-faint" : ""}`}
-      transform=${`translate(${each.x} ${each.y})`} tabindex=${each.id === ME ? -1 : 0} role=${each.id === ME ? null : "link"}
+    ${layout.bonds.filter((each) => layout.bonds.length <= MAX_LABELED_LINKS || (highlighted !== null && (each.first === highlighted || each.second === highlighted))).map((each) => html`<text key=${each.memory} aria-hidden="true"
+      class=${`bond-name ${isFaint(each.first, each.second) ? "is-faint" : ""}`} x=${each.nameX} y=${each.nameY} text-anchor="middle">${formatLink(each)}</text>`)}
+    ${layout.nodes.map((each) => html`<g key=${each.id} class=${`node node-${each.kind} ${isFaint(each.id) && each.id !== highlighted ? "is-faint" : ""}`}
+      transform=${`translate(${each.x} ${each.y})`} tabindex=${each.id === PERSON_ID ? -1 : 0} role=${each.id === PERSON_ID ? null : "link"}
       aria-label=${each.name} onClick=${() => open(each.id)} onKeyDown=${(event) => onKey(event, each.id)}
-      onMouseEnter=${() => setMeant(each.id)} onFocus=${each.id === ME ? null : () => setMeant(each.id)} onBlur=${each.id === ME ? null : () => setMeant(null)}>
-      <circle r=${sizeOf(each)} /><text y=${each.nameY - each.y} text-anchor="middle">${each.name}</text></g>`)}
+      onMouseEnter=${() => setHighlighted(each.id)} onFocus=${each.id === PERSON_ID ? null : () => setHighlighted(each.id)} onBlur=${each.id === PERSON_ID ? null : () => setHighlighted(null)}>
+      <circle r=${radiusOf(each)} /><text y=${each.nameY - each.y} text-anchor="middle">${each.name}</text></g>`)}
   </svg>`;
 }

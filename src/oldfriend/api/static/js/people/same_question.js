@@ -5,11 +5,11 @@ import { merge, separate } from "../memory/decisions.js";
 import { memoryApi as memory } from "../memory/api.js";
 import { t } from "../i18n.js";
 
-/** The question, with its two answers. @param {{about: {id: string, name: string, same_as: string | null}}} given */
+/** Asks whether an entity is the same as `same_as`: yes merges them, no separates them. @param {{about: {id: string, name: string, same_as: string | null}}} props */
 export function SameQuestion({ about }) {
   const [other, setOther] = useState(null);
   useEffect(() => {
-    if (about.same_as) memory.one(about.same_as).then(setOther, () => setOther(null));
+    if (about.same_as) memory.belief(about.same_as).then(setOther, () => setOther(null));
   }, [about.same_as]);
   if (!other) return html`<p class="pill">${t("status_tentative")}</p>`;
   return html`<p class="taken-back"><span>${t("people_same", { one: about.name, other: other.text })}</span>

@@ -1,10 +1,10 @@
-// The audit log: what was done for the person, by what, why, how it ended and at what cost.
+// The audit log: model calls, tools, deletions and so on, each with its status, duration and cost.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { channelName, formatShortDay, t } from "../i18n.js";
 import { settingsApi } from "./api.js";
 import { Section, ErrorMessage, useAction, Loading } from "./form_parts.js";
-import { formatUsd, formatUse as purposeOf } from "./spending.js";
+import { formatUsd, formatUse } from "./spending.js";
 
 const KINDS = [["", "audit_everything"], ["model", "audit_model"], ["tool", "audit_tool"], ["deletion", "audit_deletion"],
   ["unasked", "audit_unasked"], ["reminder", "audit_reminder"], ["import", "audit_import"], ["merge", "audit_merge"], ["failure", "audit_failure"], ["stranger", "audit_stranger"]];
@@ -12,37 +12,37 @@ const STATUSES = [["", "audit_any"], ["ok", "audit_ok"], ["error", "audit_error"
 const DELETIONS = { forget: "audit_forget", purge: "audit_purge", retain: "audit_retain" };
 
 export function AuditSection() {
-  const [wanted, setWanted] = useState({ kind: "", status: "" });
-  const select = (name, label, options) => html`<label class="chip-choice">${t(label)} <select value=${wanted[name]} onChange=${({ target }) => setWanted({ ...wanted, [name]: target.value })}>
-    ${options.map(([value, words]) => html`<option key=${value} value=${value}>${t(words)}</option>`)}</select></label>`;
+  const [filter, setFilter] = useState({ kind: "", status: "" });
+  const select = (name, label, options) => html`<label class="chip-choice">${t(label)} <select value=${filter[name]} onChange=${({ target }) => setFilter({ ...filter, [name]: target.value })}>
+    ${options.map(([value, phrase]) => html`<option key=${value} value=${value}>${t(phrase)}</option>`)}</select></label>`;
   return html`<${Section} id="audit" title=${t("settings_audit")} lead=${t("settings_audit_lead")}>
     <p class="choices">${select("kind", "audit_kind", KINDS)}${select("status", "audit_status", STATUSES)}</p>
-    <${Trail} key=${`${wanted.kind} ${wanted.status}`} wanted=${wanted} /></${Section}>`;
+    <${AuditTable} key=${`${filter.kind} ${filter.status}`} filter=${filter} /></${Section}>`;
 }
 
-function Trail({ wanted }) {
+function AuditTable({ filter }) {
   const [page, setPage] = useState(null);
-  const [trouble, isBusy, run] = useAction();
-  const isHere = useRef(true);
-  const read = (cursor) => run(async () => {
-    const more = await settingsApi.audit(wanted, cursor);
-    if (isHere.current) setPage((before) => ({ items: [...(cursor ? before.items : []), ...more.items], next: more.next }));
+  const [actionError, isBusy, run] = useAction();
+  const isMounted = useRef(true);
+  const load = (cursor) => run(async () => {
+    const loaded = await settingsApi.audit(filter, cursor);
+    if (isMounted.current) setPage((before) => ({ items: [...(cursor ? before.items : []), ...loaded.items], next: loaded.next }));
   });
   useEffect(() => {
-    read();
-    return () => void (isHere.current = false);
+    load();
+    return () => void (isMounted.current = false);
   }, []);
-  if (!page) return trouble ? html`<${ErrorMessage} text=${trouble} />` : html`<${Loading} />`;
-  return html`${!page.items.length && html`<p class="empty">${t(wanted.kind || wanted.status ? "audit_none_such" : "audit_none")}</p>`}
+  if (!page) return actionError ? html`<${ErrorMessage} text=${actionError} />` : html`<${Loading} />`;
+  return html`${!page.items.length && html`<p class="empty">${t(filter.kind || filter.status ? "audit_none_such" : "audit_none")}</p>`}
     ${page.items.length > 0 && html`<div class="scrolled"><table class="audit"><caption class="visually-hidden">${t("settings_audit")}</caption>
-      <thead><tr>${["audit_what", "audit_when", "audit_took", "audit_cost"].map((words) => html`<th key=${words} scope="col" class=${words === "audit_took" ? "took" : ""}>${t(words)}</th>`)}</tr></thead>
-      <tbody>${page.items.map((each, at) => html`<${Row} key=${at} record=${each} />`)}</tbody></table></div>`}
-    ${page.next && html`<button class="quiet" disabled=${isBusy} onClick=${() => read(page.next)}>${t("settings_more")}</button>`}<${ErrorMessage} text=${trouble} />`;
+      <thead><tr>${["audit_what", "audit_when", "audit_took", "audit_cost"].map((phrase) => html`<th key=${phrase} scope="col" class=${phrase === "audit_took" ? "took" : ""}>${t(phrase)}</th>`)}</tr></thead>
+      <tbody>${page.items.map((each, index) => html`<${Row} key=${index} record=${each} />`)}</tbody></table></div>`}
+    ${page.next && html`<button class="quiet" disabled=${isBusy} onClick=${() => load(page.next)}>${t("settings_more")}</button>`}<${ErrorMessage} text=${actionError} />`;
 }
 
-/** What was done, and by what. @param {{kind: string, label: string, what: string, why: string}} record */
-function titleOf({ kind, label, what, why }) {
-  if (kind === "model") return [purposeOf(why), label];
+/** The title of an entry, and the model or tool that did it: [title, by]. @param {{kind: string, label: string, what: string, why: string}} record */
+function formatTitle({ kind, label, what, why }) {
+  if (kind === "model") return [formatUse(why), label];
   if (kind === "deletion") return [t(DELETIONS[what] ?? what), ""];
   if (kind === "unasked") return [t("audit_one_unasked"), t(`impulse_${what}`, {}, what)];
   if (kind === "import") return [t("audit_one_import"), channelName(what)];
@@ -50,10 +50,10 @@ function titleOf({ kind, label, what, why }) {
   return kind === "tool" ? [label, ""] : [t(`audit_one_${kind}`), ""];
 }
 
-/** What it was and by whom; why it went wrong, where it did. */
+/** A row of the table, with the error if it failed. */
 function Row({ record }) {
   const { kind, label, what, why, status, details } = record;
-  const [title, by] = titleOf({ kind, label, what, why });
+  const [title, by] = formatTitle({ kind, label, what, why });
   const seconds = record.ms === null ? "–" : t("audit_seconds", { seconds: Math.round(record.ms / 100) / 10 });
   return html`<tr><th scope="row">${title}${status !== "ok" && html` <span class="pill bad">${t(kind === "tool" ? `tool_status_${record.ending.replaceAll(" ", "_")}` : `audit_${status}`, {}, record.ending)}</span>`}
       ${by && html`<span class="hint">${by}</span>`}${details && html`<span class="hint clamped">${details}</span>`}</th>

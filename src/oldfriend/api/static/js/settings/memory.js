@@ -12,6 +12,6 @@ export function MemorySection() {
     <${SettingField} name="memory.read_every_turns" kind="number" label=${t("settings_read_every")} unit=${t("settings_turns")} hint=${t("settings_read_every_hint")} />
       <${SettingField} name="memory.read_within_days" kind="number" label=${t("settings_read_within")} unit=${t("settings_days")} hint=${t("settings_read_within_hint")} />
     <${SettingField} name="retention.messages_days" kind="number" label=${t("settings_retention")} unit=${t("settings_days")} hint=${t("settings_retention_hint")}
-      ask=${(days) => (days === null ? "" : t("settings_retention_ask", { days }))} />
+      confirmation=${(days) => (days === null ? "" : t("settings_retention_ask", { days }))} />
   </${Section}>`;
 }

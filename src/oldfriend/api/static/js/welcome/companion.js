@@ -24,8 +24,8 @@ export function Companion({ keep, calm, character, runSynced }) {
   keep.current = async () => {
     if (chosen === "material" && material.trim() && !persona.trim() && !isDecided) throw new Error(t("welcome_undecided"));
     const newName = name?.trim() || currentName;
-    if (newName !== currentName) store.renameCompanion((await settings.nameCompanion(newName)).name);
-    for (const [block, text] of Object.entries({ persona, style })) if (text.trim()) await settings.write(block, text);
+    if (newName !== currentName) store.renameCompanion((await settings.renameCompanion(newName)).name);
+    for (const [block, text] of Object.entries({ persona, style })) if (text.trim()) await settings.saveCharacter(block, text);
   };
   const usePersona = (text) => {
     updateInput({ persona: text });

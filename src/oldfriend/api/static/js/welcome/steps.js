@@ -34,7 +34,7 @@ function UserFields({ keep, character, written, onWrite }) {
   const about = written ?? character?.blocks.find((each) => each.name === "user")?.text ?? "";
   keep.current = async () => {
     if (name.trim() && name.trim() !== store.me.value.name) await store.updateMe({ name: name.trim() });
-    if (written?.trim()) await settingsApi.write("user", written);
+    if (written?.trim()) await settingsApi.saveCharacter("user", written);
   };
   return html`<label>${t("welcome_name")}<input value=${name} maxlength="60" autocomplete="given-name" onInput=${({ target }) => setName(target.value)} /></label>
     <label>${t("welcome_about_you")}<textarea rows="3" value=${about} onInput=${({ target }) => onWrite(target.value)}></textarea></label>`;
@@ -46,7 +46,7 @@ export function ModelStep({ leave }) {
     if (isOwner) loadSettings();
   }, []);
   return html`<h1>${t("welcome_model")}</h1><p class="lead">${t("welcome_model_lead")}</p>
-    ${isOwner ? html`<${ModelsSection} just="main" />` : html`<p>${t("welcome_model_owner")}</p>`}
+    ${isOwner ? html`<${ModelsSection} only="main" />` : html`<p>${t("welcome_model_owner")}</p>`}
     <h2>${t("welcome_chats")}</h2><p class="lead">${t("welcome_chats_lead")}</p>
     <p><button onClick=${() => leave("/bring")}>${t("welcome_bring")}</button></p>`;
 }
