@@ -93,7 +93,7 @@ function Suggestion({ suggestion, runSynced }) {
   const [verdict, setVerdict] = useState("");
   const decide = async (name) => {
     const decision = name === "accept" && words !== suggestion.text ? { verdict: name, words } : { verdict: name };
-    await runSynced(() => settings.decide(suggestion.id, decision));
+    await runSynced(() => settings.decideSuggestion(suggestion.id, decision));
     setVerdict(name);
     updateInput({ isDecided: true });
   };
