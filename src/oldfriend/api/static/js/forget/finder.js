@@ -33,7 +33,7 @@ export function Finder({ keepFocus }) {
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [query, store.rewritten.value]);
+  }, [query, store.rewriteCount.value]);
   const selectable = results?.filter((each) => !selection.value.ids?.includes(each.id));
   return html`<label class="field"><span>${t("forget_find")}</span>
       <input type="search" value=${query} onInput=${({ target }) => setQuery(target.value)} /></label>

@@ -21,7 +21,7 @@ export function Portrait() {
   const [shown, setShown] = useState(null);
   const { day, by } = beliefList.asOf();
   const news = useLiveUpdates([store.learned.value, beliefList.decisionCount.value]);
-  useEffect(() => setShown(null), [store.rewritten.value]);
+  useEffect(() => setShown(null), [store.rewriteCount.value]);
   useEffect(() => {
     const request = new AbortController();
     const load = (filters) => memoryApi.beliefs({ ...NO_FILTERS, ...filters }, { day, by }, null, request.signal);
@@ -35,7 +35,7 @@ export function Portrait() {
       }
     }, shown ? DEBOUNCE_MS : 0);
     return () => (clearTimeout(timer), request.abort());
-  }, [day, by, news, store.rewritten.value]);
+  }, [day, by, news, store.rewriteCount.value]);
   if (!shown || beliefList.isFiltered.value || !shown.sentences.length) return null;
   return html`<section class="portrait" aria-label=${t("memory_portrait")}>
     <p class="portrait-prose">${shown.sentences.map((each) => html`<a key=${each.id} href=${`/memory/${each.id}`} onClick=${followLink}>${each.sentence}</a> `)}</p>

@@ -20,8 +20,8 @@ export default function Forget() {
     if (!isProof) loadPreview(route ? parseSelection(route) : {});
   }, [route]);
   useEffect(() => {
-    if (store.rewritten.value && !isBusy.value && !isEmptySelection(selection.value)) loadPreview(selection.value);
-  }, [store.rewritten.value]);
+    if (store.rewriteCount.value && !isBusy.value && !isEmptySelection(selection.value)) loadPreview(selection.value);
+  }, [store.rewriteCount.value]);
   /** Wait for the preview; if the pressed button is gone then, move the focus to the preview's heading. @param {Promise<void>} loading */
   const keepFocus = async (loading) => {
     const pressed = document.activeElement;
