@@ -10,6 +10,7 @@ const KINDS = [["", "audit_everything"], ["model", "audit_model"], ["tool", "aud
   ["unasked", "audit_unasked"], ["reminder", "audit_reminder"], ["import", "audit_import"], ["merge", "audit_merge"], ["failure", "audit_failure"], ["stranger", "audit_stranger"]];
 const STATUSES = [["", "audit_any"], ["ok", "audit_ok"], ["error", "audit_error"], ["denied", "audit_denied"]];
 const DELETIONS = { forget: "audit_forget", purge: "audit_purge", retain: "audit_retain" };
+const TITLES = { reminder: "audit_one_reminder", merge: "audit_one_merge", failure: "audit_one_failure" };
 
 export function AuditSection() {
   const [filter, setFilter] = useState({ kind: "", status: "" });
@@ -47,7 +48,7 @@ function formatTitle({ kind, label, what, why }) {
   if (kind === "unasked") return [t("audit_one_unasked"), t(`impulse_${what}`, {}, what)];
   if (kind === "import") return [t("audit_one_import"), channelName(what)];
   if (kind === "stranger") return [t("audit_one_stranger"), channelName(what)];
-  return kind === "tool" ? [label, ""] : [t(`audit_one_${kind}`), ""];
+  return kind === "tool" ? [label, ""] : [t(TITLES[kind] ?? kind), ""];
 }
 
 /** A row of the table, with the error if it failed. */

@@ -29,13 +29,13 @@ const LOCAL = "local";
 /** The model of a use as "provider:name", several joined by ", "; "" if there is none. */
 const modelOf = (models, use) => (Array.isArray(models[use]) ? models[use].join(", ") : models[use]) || "";
 
-/** Models of all uses, or only of the one named. @param {{only?: string}} props */
-export function ModelsSection({ only = "" }) {
+/** Models of all uses, or only of the one named. @param {{singleUse?: string}} props */
+export function ModelsSection({ singleUse = "" }) {
   const [models, loadError, reload] = useLoaded(settingsApi.models);
   const rows = (uses) => uses.map(([use, label, hint]) => html`<${Row} key=${use} use=${use} label=${t(label)} hint=${t(hint)} models=${models} reload=${reload} />`);
   if (!models) return html`<${Section} id="models" title=${t("settings_models")}><${Loading} error=${loadError} reload=${reload} /></${Section}>`;
   const available = !models.main.length && html`<${AvailableModels} models=${models} writes=${WRITTEN_SETTINGS.main} reload=${reload} />`;
-  if (only) return html`${available}${rows(CHAT_USES.filter(([use]) => use === only))}`;
+  if (singleUse) return html`${available}${rows(CHAT_USES.filter(([use]) => use === singleUse))}`;
   return html`<${Section} id="models" title=${t("settings_models")} lead=${t(models.main.length ? "settings_models_lead" : "settings_offline_lead")}>
       ${available}${rows(CHAT_USES)}${rows(SEARCH_USES)}
       <${SettingField} name="context.preset" kind="choice" label=${t("settings_preset")} hint=${t("settings_preset_hint")}

@@ -46,7 +46,7 @@ export function ModelStep({ leave }) {
     if (isOwner) loadSettings();
   }, []);
   return html`<h1>${t("welcome_model")}</h1><p class="lead">${t("welcome_model_lead")}</p>
-    ${isOwner ? html`<${ModelsSection} only="main" />` : html`<p>${t("welcome_model_owner")}</p>`}
+    ${isOwner ? html`<${ModelsSection} singleUse="main" />` : html`<p>${t("welcome_model_owner")}</p>`}
     <h2>${t("welcome_chats")}</h2><p class="lead">${t("welcome_chats_lead")}</p>
     <p><button onClick=${() => leave("/bring")}>${t("welcome_bring")}</button></p>`;
 }
