@@ -36,13 +36,13 @@ export function Numbers({ name }) {
   const [error, setError] = useState("");
   const load = () => daysApi.measurements().then((page) => (setMeasures(page.items), setError("")), (failure) => setError(failure.message || t("lost")));
   useEffect(() => void load(), [store.rewriteCount.value]);
-  const shown = name || measures?.[0]?.name;
+  const selected = name || measures?.[0]?.name;
   return html`<${Tabs} current="/days/numbers" /><header class="view-head"><h2>${t("numbers_title")}</h2><p class="lead">${t("numbers_lead")}</p></header>
     ${error && html`<p class="bad" role="alert">${error} <button class="quiet" onClick=${load}>${t("settings_again")}</button></p>`}
     ${measures && !measures.length && html`<p class="empty">${t("numbers_none")} <a href="/bring" onClick=${followLink}>${t("place_bring")}</a></p><${Sample} />`}
     ${measures?.length > 0 && html`<nav class="chips" aria-label=${t("numbers_title")}>${measures.map((each) => html`<a key=${each.name} class="chip" href=${`/days/numbers/${encodeURIComponent(each.name)}`}
-      aria-current=${each.name === shown ? "page" : null} onClick=${followLink}>${formatName(each.name)}</a>`)}</nav>`}
-    ${shown && measures && html`<${Series} key=${shown} name=${shown} last=${measures.find((each) => each.name === shown)?.last} onChanged=${load} />`}<${DoneMessage} />`;
+      aria-current=${each.name === selected ? "page" : null} onClick=${followLink}>${formatName(each.name)}</a>`)}</nav>`}
+    ${selected && measures && html`<${Series} key=${selected} name=${selected} last=${measures.find((each) => each.name === selected)?.last} onChanged=${load} />`}<${DoneMessage} />`;
 }
 
 /** An example, shown while there are no measurements. */
@@ -70,7 +70,7 @@ function Series({ name, last, onChanged }) {
   });
   const days = useMemo(() => series?.days ?? [], [series]);
   return html`<section class="series" aria-labelledby="series-title"><header class="series-head"><h3 id="series-title">${formatName(name)}</h3>
-      <div class="tabs" role="group" aria-label=${t("numbers_span")}>${PERIODS.map(([value, words]) => html`<button key=${value} aria-pressed=${period === value} onClick=${() => setPeriod(value)}>${t(words)}</button>`)}</div></header>
+      <div class="tabs" role="group" aria-label=${t("numbers_span")}>${PERIODS.map(([value, phrase]) => html`<button key=${value} aria-pressed=${period === value} onClick=${() => setPeriod(value)}>${t(phrase)}</button>`)}</div></header>
     <${ErrorMessage} text=${actionError} />
     ${series && !days.length && html`<${NoRecentValues} name=${name} last=${last} showAll=${() => setPeriod("")} />`}
     ${days.length > 0 && html`<${Summary} series=${series} />`}
@@ -105,7 +105,7 @@ function Summary({ series }) {
   const facts = days.length > 1 ? [[t("numbers_mean"), formatMeasurement(mean, unit)], [t("numbers_least"), `${formatMeasurement(min.value, unit)} · ${formatDate(atNoon(min.day))}`], [t("numbers_most"), `${formatMeasurement(max.value, unit)} · ${formatDate(atNoon(max.day))}`]] : [];
   return html`<div class="standing"><p><strong>${hasTime ? formatValue(firstOfDay) : formatMeasurement(last.value, unit, last.second_value)}</strong> <span class="meta">${formatDate(atNoon(last.day))}</span></p>
     ${trend && html`<p class="trend">${trend}</p>`}
-    ${facts.length > 0 && html`<dl>${facts.map(([words, value]) => html`<div key=${words}><dt>${words}</dt><dd>${value}</dd></div>`)}</dl>`}</div>`;
+    ${facts.length > 0 && html`<dl>${facts.map(([label, value]) => html`<div key=${label}><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>`}</div>`;
 }
 
 /** The text alternative of the chart. @param {string} name @param {any} series */

@@ -7,8 +7,8 @@ const VIEWS = [["/days", "days_calendar"], ["/days/diary", "diary_title"], ["/da
 
 /** @param {{current: string}} props the URL path of the open tab */
 export function Tabs({ current }) {
-  return html`<nav class="views" aria-label=${t("days_views")}>${VIEWS.map(([address, words]) =>
-    html`<a key=${address} href=${address} aria-current=${address === current ? "page" : null} onClick=${followLink}>${t(words)}</a>`)}</nav>`;
+  return html`<nav class="views" aria-label=${t("days_views")}>${VIEWS.map(([address, phrase]) =>
+    html`<a key=${address} href=${address} aria-current=${address === current ? "page" : null} onClick=${followLink}>${t(phrase)}</a>`)}</nav>`;
 }
 
 /** Noon of an ISO date, without a time zone, so that it formats as the same day everywhere. @param {string} day */

@@ -22,7 +22,7 @@ export const memoryApi = {
     return request(`/memories?${query}`, { signal });
   },
   tasks: () => request("/tasks"),
-  addTask: (words) => request("/tasks", { method: "POST", json: { words } }),
+  addTask: (text) => request("/tasks", { method: "POST", json: { words: text } }),
   changeTask: (id, change) => request(`/tasks/${encode(id)}`, { method: "PATCH", json: change }),
   goals: () => request("/goals"),
   addGoal: (text) => request("/goals", { method: "POST", json: { text } }),
@@ -47,7 +47,7 @@ export const memoryApi = {
     request(`/memories/${encode(id)}`, { method: "PATCH", json: corrected, headers: ifMatch(etag) }),
   merge: ({ id, etag }, other) => request(`/memories/${encode(id)}/merge`, { method: "POST", json: { other }, headers: ifMatch(etag) }),
   separate: ({ id, etag }, other) => request(`/memories/${encode(id)}/separate`, { method: "POST", json: { other }, headers: ifMatch(etag) }),
-  findSimilar: (kinds, words) =>
-    request(`/memories?limit=12&q=${encode(words)}${kinds.map((kind) => `&kind=${kind}`).join("")}`),
-  searchMessages: (words) => request(`/chat/search?limit=20&q=${encode(words)}`),
+  findSimilar: (kinds, query) =>
+    request(`/memories?limit=12&q=${encode(query)}${kinds.map((kind) => `&kind=${kind}`).join("")}`),
+  searchMessages: (query) => request(`/chat/search?limit=20&q=${encode(query)}`),
 };

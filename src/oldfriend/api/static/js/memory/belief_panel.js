@@ -11,7 +11,7 @@ import * as beliefList from "./belief_list.js";
 import { StrengthChart } from "./chart.js";
 import { openForget, sendVerdict, reject, separate } from "./decisions.js";
 import { EditForm, MergeForm } from "./edit_form.js";
-import { Quotes } from "./belief_row.js";
+import { Quote } from "./belief_row.js";
 import { formatDecision, dropRepeatedQuotes, formatConfidence, formatStatus, formatOwnTime } from "./labels.js";
 
 const MAX_QUOTES = 12;
@@ -83,7 +83,7 @@ function Actions({ belief, onDone, setOpenForm }) {
 function Evidence({ belief }) {
   if (!belief.words.length) return html`<p class="empty">${t(belief.is_by_person ? "learned_you" : "memory_no_words")}</p>`;
   return html`<h4>${t("memory_because")}</h4>
-    ${dropRepeatedQuotes(belief.words).slice(-MAX_QUOTES).map((words) => html`<${Quotes} key=${words.message + words.quote} words=${words} />`)}`;
+    ${dropRepeatedQuotes(belief.words).slice(-MAX_QUOTES).map((quote) => html`<${Quote} key=${quote.message + quote.quote} quote=${quote} />`)}`;
 }
 
 function History({ id, steps }) {

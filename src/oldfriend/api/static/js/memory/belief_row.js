@@ -19,7 +19,7 @@ const SPARK_SIZE = { width: 96, height: 24 };
 export function BeliefRow({ belief }) {
   const status = formatStatus(belief);
   const mark = beliefList.changeMarks.value.get(belief.id);
-  const [words] = dropRepeatedQuotes(belief.words).toSorted((a, b) => Number(b.supports ?? true) - Number(a.supports ?? true));
+  const [quote] = dropRepeatedQuotes(belief.words).toSorted((a, b) => Number(b.supports ?? true) - Number(a.supports ?? true));
   const [time, frequency] = [formatOwnTime(belief), formatFrequency(belief)];
   return html`<article class=${`belief line line-${belief.kind} ${belief.ended_at ? "is-over" : ""} ${mark ? `is-turned turned-${mark}` : ""}`}>
     <${KindIcon} kind=${belief.kind} />
@@ -28,7 +28,7 @@ export function BeliefRow({ belief }) {
         ${belief.is_pinned && html` <span class="pill pill-pinned">${t("memory_pinned")}</span>`}
         ${mark && html` <span class="pill pill-turned">${t(CHANGE_LABELS[mark])}</span>`}
         ${status && mark !== "gone" && html` <span class="pill">${status}</span>`}</p>
-      <p class="line-why">${time && html`<span>${time}</span>`}${words && html`<${Quotes} words=${words} hasDate=${!time} />`}${frequency && html`<span>${frequency}</span>`}${
+      <p class="line-why">${time && html`<span>${time}</span>`}${quote && html`<${Quote} quote=${quote} hasDate=${!time} />`}${frequency && html`<span>${frequency}</span>`}${
         belief.kind === "pattern" && belief.course.length > 1 && html`<${Sparkline} belief=${belief} />`}</p>
     </div>
     ${!beliefList.day.value && !belief.ended_at && html`<${RowActions} belief=${belief} />`}
@@ -42,10 +42,10 @@ export function RejectedRow({ belief, undo }) {
 }
 
 /** A quote that supports or contradicts a belief; a click shows its message in the chat. */
-export function Quotes({ words, hasDate = true }) {
-  const where = [words.role === "person" ? "" : words.speaker, hasDate && formatShortDay(words.at), words.channel !== DEFAULT_CHANNEL && words.channel && channelName(words.channel)].filter(Boolean).join(" · ");
-  return html`<button class="words" onClick=${() => showMessage(words.message)}>
-    ${!words.supports && html`<span class="pill">${t("memory_against")}</span> `}<q>${words.quote}</q> <span class="where">${where}</span></button>`;
+export function Quote({ quote, hasDate = true }) {
+  const source = [quote.role === "person" ? "" : quote.speaker, hasDate && formatShortDay(quote.at), quote.channel !== DEFAULT_CHANNEL && quote.channel && channelName(quote.channel)].filter(Boolean).join(" · ");
+  return html`<button class="words" onClick=${() => showMessage(quote.message)}>
+    ${!quote.supports && html`<span class="pill">${t("memory_against")}</span> `}<q>${quote.quote}</q> <span class="where">${source}</span></button>`;
 }
 
 function RowActions({ belief }) {

@@ -37,36 +37,36 @@ export function DateSlider() {
   const last = today ? toDayNumber(today) : 0;
   const first = items.length ? Math.min(toDayNumber(items[0].day), last) : last;
   const chosen = beliefList.day.value ? toDayNumber(beliefList.day.value) : last;
-  const [shown, setShown] = useState(chosen);
+  const [selected, setSelected] = useState(chosen);
   const timer = useRef(0);
-  useEffect(() => setShown(chosen), [chosen]);
+  useEffect(() => setSelected(chosen), [chosen]);
   if (!today) return html`<div class="slider is-waiting" data-stays></div>`;
   const moveTo = (number) => {
     const newDay = Math.max(first, Math.min(last, number));
-    setShown(newDay);
+    setSelected(newDay);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => (beliefList.day.value = newDay === last ? null : toIsoDay(newDay)), 60);
   };
   const changed = items.map((each) => ({ ...each, number: toDayNumber(each.day) }));
   const changeStops = findStops([...changed.map((each) => each.number).filter((number) => number <= last), last]);
-  const stops = changeStops.includes(shown) ? changeStops : sortUnique([...changeStops, shown]);
-  const earlier = changed.findLast((each) => each.number < shown);
-  const later = changed.find((each) => each.number > shown);
-  const atShown = changed.find((each) => each.number === shown);
-  const title = shown === last ? t("memory_now") : t(isBySaid ? "memory_said_by" : "memory_as_of", { day: formatCalendarDay(toIsoDay(shown)) });
-  const counts = atShown ? formatChangeCounts(atShown) : t(shown === last ? "memory_turned_none_today" : "memory_turned_none");
-  return html`<section class=${`slider ${shown === last ? "" : "is-past"}`} aria-label=${t("memory_slider")} data-stays>
+  const stops = changeStops.includes(selected) ? changeStops : sortUnique([...changeStops, selected]);
+  const earlier = changed.findLast((each) => each.number < selected);
+  const later = changed.find((each) => each.number > selected);
+  const atShown = changed.find((each) => each.number === selected);
+  const title = selected === last ? t("memory_now") : t(isBySaid ? "memory_said_by" : "memory_as_of", { day: formatCalendarDay(toIsoDay(selected)) });
+  const counts = atShown ? formatChangeCounts(atShown) : t(selected === last ? "memory_turned_none_today" : "memory_turned_none");
+  return html`<section class=${`slider ${selected === last ? "" : "is-past"}`} aria-label=${t("memory_slider")} data-stays>
     <p class="slider-told"><strong aria-live="polite">${title}</strong> <span class="meta">${counts.split(" · ").map((each, index) => html`${index > 0 && " · "}<span class="whole">${each}</span>`)}</span></p>
     ${first < last && html`<div class="slider-track">
       <button class="step" disabled=${!earlier} aria-label=${t("memory_day_before")} title=${t("memory_day_before")} onClick=${() => moveTo(earlier.number)}>‹</button>
-      <div class="slider-line"><${Marks} changed=${changed} stops=${stops} shown=${shown} />
-        <input type="range" min="0" max=${stops.length - 1} step="1" value=${stops.indexOf(shown)} aria-label=${t("memory_slider")}
+      <div class="slider-line"><${Marks} changed=${changed} stops=${stops} selected=${selected} />
+        <input type="range" min="0" max=${stops.length - 1} step="1" value=${stops.indexOf(selected)} aria-label=${t("memory_slider")}
           aria-valuetext=${`${title}. ${counts}`} onInput=${({ target }) => moveTo(stops[Number(target.value)])} />
-        <${Scale} stops=${stops} shown=${shown} isNow=${shown === last} /></div>
-      <button class="step" disabled=${shown === last} aria-label=${t("memory_day_after")} title=${t("memory_day_after")} onClick=${() => moveTo(later?.number ?? last)}>›</button>
+        <${Scale} stops=${stops} selected=${selected} isNow=${selected === last} /></div>
+      <button class="step" disabled=${selected === last} aria-label=${t("memory_day_after")} title=${t("memory_day_after")} onClick=${() => moveTo(later?.number ?? last)}>›</button>
     </div>`}
     ${first === last && html`<p class="meta">${t("memory_first_day")}</p>`}
-    <p class="choices">${first < last && html`<${TimeBasisSelect} />`}${shown !== last && html`<button onClick=${() => moveTo(last)}>${t("memory_to_now")}</button>`}</p>
+    <p class="choices">${first < last && html`<${TimeBasisSelect} />`}${selected !== last && html`<button onClick=${() => moveTo(last)}>${t("memory_to_now")}</button>`}</p>
   </section>`;
 }
 
@@ -81,7 +81,7 @@ function TimeBasisSelect() {
 }
 
 /** Labels below the line: months as far as they fit, and the selected day under the thumb. */
-function Scale({ stops, shown, isNow }) {
+function Scale({ stops, selected, isNow }) {
   const line = useRef(null);
   const [width, setWidth] = useState(DEFAULT_WIDTH_PX);
   useEffect(() => {
@@ -90,7 +90,7 @@ function Scale({ stops, shown, isNow }) {
     return () => resizeObserver.disconnect();
   }, []);
   const fractionOf = (index) => index / Math.max(1, stops.length - 1);
-  const thumb = fractionOf(stops.indexOf(shown));
+  const thumb = fractionOf(stops.indexOf(selected));
   const isCovered = (at, labelWidth) => !isNow && at < thumb + DAY_LABEL_PX / width && at + labelWidth > thumb - DAY_LABEL_PX / width; // by the label of the selected day
   let freeFrom = 0; // fraction of the line from which on the next label fits
   let lastName = "";
@@ -105,7 +105,7 @@ function Scale({ stops, shown, isNow }) {
     return isCovered(fractionOf(index), labelWidth) ? [] : [{ at: fractionOf(index), name: formatMonth(year, month, hasYear) }];
   });
   return html`<div class="scale" aria-hidden="true" ref=${line}>${months.map(({ at, name }) => html`<span key=${at} style=${{ left: `${at * 100}%` }}>${name}</span>`)}
-    ${!isNow && html`<b style=${{ left: `${thumb * 100}%` }}>${formatCalendarDay(toIsoDay(shown))}</b>`}</div>`;
+    ${!isNow && html`<b style=${{ left: `${thumb * 100}%` }}>${formatCalendarDay(toIsoDay(selected))}</b>`}</div>`;
 }
 
 /** Links to the changes, moods and reflections; those that need several days are hidden on the first. */
@@ -119,7 +119,7 @@ export function DayExtras() {
 }
 
 /** A bar for each day, its height by the number of changes (logarithmic), colored by kind where kinds are known. */
-function Marks({ changed, stops, shown }) {
+function Marks({ changed, stops, selected }) {
   const max = Math.max(1, ...changed.map(countChanges));
   const indexByDay = new Map(stops.map((number, index) => [number, index]));
   const x = (number) => ((indexByDay.get(number) ?? stops.length - 1) / Math.max(1, stops.length - 1)) * 1000;
@@ -130,7 +130,7 @@ function Marks({ changed, stops, shown }) {
     let from = MARK_HEIGHT;
     for (const [color, count] of countByColor(each)) {
       const step = (height * count) / countChanges(each);
-      const name = each.number > shown ? "mark-future" : `mark-past ${color && `mark-${color}`}`;
+      const name = each.number > selected ? "mark-future" : `mark-past ${color && `mark-${color}`}`;
       paths[name] = `${paths[name] ?? ""}M${x(each.number).toFixed(1)} ${from.toFixed(1)}v${(-step).toFixed(1)}`;
       from -= step;
     }

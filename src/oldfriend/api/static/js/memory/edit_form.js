@@ -17,10 +17,10 @@ const END_PUNCTUATION = /[\s.!。！]+$/; // punctuation at the end is ignored i
 const today = () => new Date().toLocaleDateString("sv");
 
 /** The value stated by an edited text, inferred as the server does: what stands in place of the old value, else the old value.
- * @param {{text: string, value: string | null}} belief @param {string} words */
-function inferValue({ text, value }, words) {
-  if (!value || words.toLowerCase().includes(value.toLowerCase())) return value ?? "";
-  const [oldText, newText] = [text.replace(END_PUNCTUATION, ""), words.replace(END_PUNCTUATION, "")];
+ * @param {{text: string, value: string | null}} belief @param {string} edited */
+function inferValue({ text, value }, edited) {
+  if (!value || edited.toLowerCase().includes(value.toLowerCase())) return value ?? "";
+  const [oldText, newText] = [text.replace(END_PUNCTUATION, ""), edited.replace(END_PUNCTUATION, "")];
   const start = oldText.indexOf(value);
   const [before, after] = [oldText.slice(0, start), oldText.slice(start + value.length)];
   const hasFrame = start >= 0 && newText.length > before.length + after.length && newText.startsWith(before) && newText.endsWith(after);
@@ -52,9 +52,9 @@ export function EditForm({ belief, onDone, reload }) {
       return failure.status === PRECONDITION_FAILED && setEtag((await reload())?.etag);
     }
   };
-  const rewrite = (words) => {
-    if (value === inferValue(belief, text)) setValue(inferValue(belief, words)); // unless the value was edited by hand
-    setText(words);
+  const onTextInput = (edited) => {
+    if (value === inferValue(belief, text)) setValue(inferValue(belief, edited)); // unless the value was edited by hand
+    setText(edited);
   };
   const onKeyDown = (event) => {
     if (event.key !== "Escape") return;
@@ -62,7 +62,7 @@ export function EditForm({ belief, onDone, reload }) {
     onDone(belief);
   };
   return html`<form class="mend" onSubmit=${save} onKeyDown=${onKeyDown}>
-    <label>${t("memory_text")}<textarea ref=${field} rows="3" maxlength="500" required value=${text} onInput=${({ target }) => rewrite(target.value)}></textarea></label>
+    <label>${t("memory_text")}<textarea ref=${field} rows="3" maxlength="500" required value=${text} onInput=${({ target }) => onTextInput(target.value)}></textarea></label>
     ${belief.value && html`<label>${t("memory_value")}<input value=${value} maxlength="1000" required onInput=${({ target }) => setValue(target.value)} /></label>`}
     ${isNewValue && html`<fieldset><legend>${t("memory_before", { value: belief.value })}</legend>
       <label><input type="radio" name="since" checked=${since === null} onChange=${() => setSince(null)} /> ${t("memory_was_wrong")}</label>
@@ -80,8 +80,8 @@ export function MergeForm({ belief, onDone }) {
   const field = useFocus();
   const timer = useRef(0);
   const kinds = [belief.kind];
-  const search = async (words) => {
-    const page = words && (await beliefList.tryAction(() => memoryApi.findSimilar(kinds, words.slice(0, 200))));
+  const search = async (query) => {
+    const page = query && (await beliefList.tryAction(() => memoryApi.findSimilar(kinds, query.slice(0, 200))));
     setCandidates(page ? page.items.filter((each) => each.id !== belief.id && !each.ended_at) : []);
   };
   useEffect(() => {

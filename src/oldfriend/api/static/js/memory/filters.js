@@ -45,7 +45,7 @@ function KindChip({ group, count }) {
 
 function MoreFilters({ filters }) {
   const tags = Object.keys(beliefList.tags.value);
-  const shown = [...new Set([...(filters.tag ? [filters.tag] : []), ...tags])].slice(0, MAX_TAGS);
+  const visibleTags = [...new Set([...(filters.tag ? [filters.tag] : []), ...tags])].slice(0, MAX_TAGS);
   return html`<div class="chips" role="group" aria-label=${t("memory_more_filters")}>
     <${Chip} isOn=${filters.pinned} onToggle=${(on) => beliefList.setFilters({ pinned: on })} name=${t("memory_pinned")} />
     <${Chip} isOn=${filters.statuses.includes("tentative")} onToggle=${() => toggleStatus("tentative")} name=${t("status_tentative")} />
@@ -54,7 +54,7 @@ function MoreFilters({ filters }) {
     <label class="chip-choice">${t("memory_about")} <select value=${filters.subject} onChange=${({ target }) => beliefList.setFilters({ subject: target.value })}>
       <option value="">${t("memory_about_all")}</option>
       ${SUBJECTS.map(([name, phrase]) => html`<option key=${name} value=${name}>${t(phrase)}</option>`)}</select></label>
-    ${shown.map((tag) => html`<${Chip} key=${tag} isOn=${filters.tag === tag} onToggle=${(on) => beliefList.setFilters({ tag: on ? tag : "" })} name=${`# ${tag}`} />`)}
+    ${visibleTags.map((tag) => html`<${Chip} key=${tag} isOn=${filters.tag === tag} onToggle=${(on) => beliefList.setFilters({ tag: on ? tag : "" })} name=${`# ${tag}`} />`)}
   </div>`;
 }
 
@@ -83,13 +83,13 @@ function Search() {
 
 let lastSearch = 0;
 
-async function search(words) {
+async function search(query) {
   const searchNumber = ++lastSearch;
-  beliefList.setFilters({ q: words });
-  if (!words) {
+  beliefList.setFilters({ q: query });
+  if (!query) {
     beliefList.foundMessages.value = null;
     return;
   }
-  const found = await beliefList.tryAction(() => memoryApi.searchMessages(words));
-  if (found && searchNumber === lastSearch) beliefList.foundMessages.value = { words, items: found.items };
+  const page = await beliefList.tryAction(() => memoryApi.searchMessages(query));
+  if (page && searchNumber === lastSearch) beliefList.foundMessages.value = { query, items: page.items };
 }

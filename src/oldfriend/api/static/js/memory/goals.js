@@ -55,8 +55,8 @@ function Goal({ goal, actions }) {
 }
 
 /** The line below a goal: progress, deadline and next action. @param {any} goal */
-function formatProgress({ times, period, done_in_period: done, told, deadline, next_action: next }) {
-  const progress = times ? t(PERIODS[period], { done, times }) : told ? t("goals_told", { count: told }) : "";
+function formatProgress({ times, period, done_in_period: done, told: mentions, deadline, next_action: next }) {
+  const progress = times ? t(PERIODS[period], { done, times }) : mentions ? t("goals_told", { count: mentions }) : "";
   return [progress, deadline && t("goals_by", { when: formatWeekday(deadline) }), next && t("goals_next", { what: next })].filter(Boolean).join(" · ");
 }
 
@@ -77,17 +77,17 @@ function Change({ goal, save, close }) {
 
 /** The button, then the form, that adds a goal in plain words. @param {{actions: ReturnType<typeof useRowActions>}} props */
 function Add({ actions }) {
-  const [words, setWords] = useState(null);
-  const field = useFocus(words !== null);
+  const [draft, setDraft] = useState(null);
+  const field = useFocus(draft !== null);
   const add = async (event) => {
     event.preventDefault();
-    const text = words.trim();
-    if (text && (await actions.run(() => memoryApi.addGoal(text)))) (setWords(null), actions.showRowStatus(t("goals_set", { text })));
+    const text = draft.trim();
+    if (text && (await actions.run(() => memoryApi.addGoal(text)))) (setDraft(null), actions.showRowStatus(t("goals_set", { text })));
   };
-  if (words === null) return html`<p><button class="quiet" onClick=${() => setWords("")}>${t("goals_add")}</button></p>`;
-  return html`<form class="task-add" onSubmit=${add} onKeyDown=${({ key }) => key === "Escape" && setWords(null)}>
-    <input ref=${field} value=${words} maxlength="300" placeholder=${t("goals_example")} aria-label=${t("goals_add_label")} onInput=${({ target }) => setWords(target.value)} />
-    <button disabled=${!words.trim()}>${t("tasks_add")}</button></form>`;
+  if (draft === null) return html`<p><button class="quiet" onClick=${() => setDraft("")}>${t("goals_add")}</button></p>`;
+  return html`<form class="task-add" onSubmit=${add} onKeyDown=${({ key }) => key === "Escape" && setDraft(null)}>
+    <input ref=${field} value=${draft} maxlength="300" placeholder=${t("goals_example")} aria-label=${t("goals_add_label")} onInput=${({ target }) => setDraft(target.value)} />
+    <button disabled=${!draft.trim()}>${t("tasks_add")}</button></form>`;
 }
 
 /** @param {{watch: any, actions: ReturnType<typeof useRowActions>}} props */

@@ -33,17 +33,17 @@ export function formatStatus(belief) {
 }
 
 /** How often it was said and since when; the confidence too, when it is low or the person has confirmed it. */
-export function formatConfidence({ kind, confidence, times_seen: seen, first_seen_at: first, is_by_person: isByPerson }) {
-  if (kind === "summary" || kind === "entity" || !seen) return isByPerson ? t("memory_by_you") : "";
+export function formatConfidence({ kind, confidence, times_seen: timesSeen, first_seen_at: firstSeen, is_by_person: isByPerson }) {
+  if (kind === "summary" || kind === "entity" || !timesSeen) return isByPerson ? t("memory_by_you") : "";
   const phrase = isByPerson ? "memory_by_you" : confidence >= SURE ? "" : confidence >= FAIRLY_SURE ? "memory_fairly_sure" : "memory_unsure";
-  const frequency = seen === 1 ? t("memory_seen_once", { when: formatShortDay(first) }) : t("memory_seen", { count: seen, when: formatShortDay(first) });
+  const frequency = timesSeen === 1 ? t("memory_seen_once", { when: formatShortDay(firstSeen) }) : t("memory_seen", { count: timesSeen, when: formatShortDay(firstSeen) });
   return [phrase && t(phrase), frequency].filter(Boolean).join(" · ");
 }
 
 /** How often it was said, if more than once; or that the person has confirmed it; else "". */
-export function formatFrequency({ kind, times_seen: seen, is_by_person: isByPerson }) {
+export function formatFrequency({ kind, times_seen: timesSeen, is_by_person: isByPerson }) {
   if (isByPerson) return t("memory_by_you");
-  return kind !== "summary" && seen > 1 ? t("memory_seen_often", { count: seen }) : "";
+  return kind !== "summary" && timesSeen > 1 ? t("memory_seen_often", { count: timesSeen }) : "";
 }
 
 /** The time a belief is about: when an event happened, when a commitment is due, which days a summary covers; "" if none. */
@@ -128,6 +128,6 @@ export function formatChangeCounts({ added = 0, changed = 0, ended = 0 }) {
 }
 
 /** Quotes without those whose text occurred before. */
-export function dropRepeatedQuotes(words) {
-  return words.filter((each, index) => words.findIndex((other) => other.quote === each.quote) === index);
+export function dropRepeatedQuotes(quotes) {
+  return quotes.filter((each, index) => quotes.findIndex((other) => other.quote === each.quote) === index);
 }

@@ -18,10 +18,10 @@ const NO_FILTERS = { kinds: [], statuses: [], subject: "", tag: "", pinned: fals
 const DEBOUNCE_MS = 120;
 
 export function Portrait() {
-  const [shown, setShown] = useState(null);
+  const [portrait, setPortrait] = useState(null);
   const { day, by } = beliefList.asOf();
-  const news = useLiveUpdates([store.learned.value, beliefList.decisionCount.value]);
-  useEffect(() => setShown(null), [store.rewriteCount.value]);
+  const updates = useLiveUpdates([store.learned.value, beliefList.decisionCount.value]);
+  useEffect(() => setPortrait(null), [store.rewriteCount.value]);
   useEffect(() => {
     const request = new AbortController();
     const load = (filters) => memoryApi.beliefs({ ...NO_FILTERS, ...filters }, { day, by }, null, request.signal);
@@ -29,17 +29,17 @@ export function Portrait() {
       try {
         const [aboutPerson, pinned, upcoming] = await Promise.all([
           load({ kinds: KINDS, subject: "person", sort: "surest" }), load({ pinned: true }), load({ kinds: ["commitment", "expectation"] })]);
-        if (!request.signal.aborted) setShown({ sentences: chooseSentences(aboutPerson.items), pinned: pinned.items, coming: findUpcoming(upcoming.items, day) });
+        if (!request.signal.aborted) setPortrait({ sentences: chooseSentences(aboutPerson.items), pinned: pinned.items, upcoming: findUpcoming(upcoming.items, day) });
       } catch {
         // the list below reports the error
       }
-    }, shown ? DEBOUNCE_MS : 0);
+    }, portrait ? DEBOUNCE_MS : 0);
     return () => (clearTimeout(timer), request.abort());
-  }, [day, by, news, store.rewriteCount.value]);
-  if (!shown || beliefList.isFiltered.value || !shown.sentences.length) return null;
+  }, [day, by, updates, store.rewriteCount.value]);
+  if (!portrait || beliefList.isFiltered.value || !portrait.sentences.length) return null;
   return html`<section class="portrait" aria-label=${t("memory_portrait")}>
-    <p class="portrait-prose">${shown.sentences.map((each) => html`<a key=${each.id} href=${`/memory/${each.id}`} onClick=${followLink}>${each.sentence}</a> `)}</p>
-    <div class="portrait-lists"><${ShortList} title="memory_pinned_title" items=${shown.pinned} /><${ShortList} title="memory_coming" items=${shown.coming} /></div>
+    <p class="portrait-prose">${portrait.sentences.map((each) => html`<a key=${each.id} href=${`/memory/${each.id}`} onClick=${followLink}>${each.sentence}</a> `)}</p>
+    <div class="portrait-lists"><${ShortList} title="memory_pinned_title" items=${portrait.pinned} /><${ShortList} title="memory_coming" items=${portrait.upcoming} /></div>
   </section>`;
 }
 

@@ -31,12 +31,12 @@ export function Tasks() {
     else if (changed.status in ENDED_PHRASES) actions.showRowStatus(t(ENDED_PHRASES[changed.status], { text: changed.text }), reopen);
   };
   if (!tasks.value || beliefList.isFiltered.value || beliefList.day.value) return null;
-  const shown = isAll ? tasks.value : tasks.value.slice(0, SHORT_LIST);
+  const visible = isAll ? tasks.value : tasks.value.slice(0, SHORT_LIST);
   return html`<section class="tasks" aria-labelledby="tasks-title">
     <h3 id="tasks-title" tabindex="-1" ref=${actions.heading}>${t("tasks_title")}</h3>
-    ${shown.length > 0 && html`<ul role="list">${shown.map((each) => html`<${Task} key=${each.id} task=${each} change=${(changes) => change(each, changes)} />`)}</ul>`}
-    ${!shown.length && html`<p class="empty">${t("tasks_none")}</p>`}
-    ${shown.length < tasks.value.length && html`<button class="quiet" onClick=${() => setIsAll(true)}>${t("tasks_all", { count: tasks.value.length })}</button>`}
+    ${visible.length > 0 && html`<ul role="list">${visible.map((each) => html`<${Task} key=${each.id} task=${each} change=${(changes) => change(each, changes)} />`)}</ul>`}
+    ${!visible.length && html`<p class="empty">${t("tasks_none")}</p>`}
+    ${visible.length < tasks.value.length && html`<button class="quiet" onClick=${() => setIsAll(true)}>${t("tasks_all", { count: tasks.value.length })}</button>`}
     <${Add} actions=${actions} /><${ActionStatus} actions=${actions} />
   </section>`;
 }
@@ -77,18 +77,18 @@ function CustomTime({ move }) {
 
 /** The form that adds a task in plain words and shows the answer to it. @param {{actions: ReturnType<typeof useRowActions>}} props */
 function Add({ actions }) {
-  const [words, setWords] = useState("");
+  const [draft, setDraft] = useState("");
   const add = async (event) => {
     event.preventDefault();
-    if (!words.trim()) return;
-    const page = await actions.run(() => memoryApi.addTask(words.trim()));
+    if (!draft.trim()) return;
+    const page = await actions.run(() => memoryApi.addTask(draft.trim()));
     if (!page) return;
-    setWords("");
+    setDraft("");
     actions.showStatus(page.answer);
   };
   return html`<form class="task-add" onSubmit=${add}>
-    <input value=${words} maxlength="300" placeholder=${t("tasks_example")} aria-label=${t("tasks_add_label")} onInput=${({ target }) => setWords(target.value)} />
-    <button disabled=${!words.trim()}>${t("tasks_add")}</button></form>`;
+    <input value=${draft} maxlength="300" placeholder=${t("tasks_example")} aria-label=${t("tasks_add_label")} onInput=${({ target }) => setDraft(target.value)} />
+    <button disabled=${!draft.trim()}>${t("tasks_add")}</button></form>`;
 }
 
 /** When a task is or was due; "" without a time. @param {any} task */

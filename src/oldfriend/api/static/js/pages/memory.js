@@ -71,10 +71,10 @@ function explainEmpty() {
 
 /** Messages that contain the searched words. */
 function FoundMessages() {
-  const found = beliefList.foundMessages.value;
-  if (!found?.items.length || found.words !== beliefList.filters.value.q) return null;
-  return html`<details class="said-so" open=${found.items.length <= 3}><summary>${t("memory_said_so", { count: found.items.length })}</summary>
-    <ul role="list">${found.items.map((each) => html`<li key=${each.id}><button class="words" onClick=${() => showMessage(each.id)}>
+  const messages = beliefList.foundMessages.value;
+  if (!messages?.items.length || messages.query !== beliefList.filters.value.q) return null;
+  return html`<details class="said-so" open=${messages.items.length <= 3}><summary>${t("memory_said_so", { count: messages.items.length })}</summary>
+    <ul role="list">${messages.items.map((each) => html`<li key=${each.id}><button class="words" onClick=${() => showMessage(each.id)}>
       <q>${each.text}</q> <span class="where">${[each.role === "person" ? "" : each.speaker, formatShortDay(each.at), channelName(each.channel)].filter(Boolean).join(" · ")}</span></button></li>`)}</ul></details>`;
 }
 

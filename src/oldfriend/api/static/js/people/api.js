@@ -12,6 +12,6 @@ export const peopleApi = {
     if (cursor) params.set("cursor", cursor);
     return request(`/people?${params}`);
   },
-  one: (id) => request(`/people/${encode(id)}?language=${encode(language.value)}`),
+  entity: (id) => request(`/people/${encode(id)}?language=${encode(language.value)}`),
   graph: () => request("/people/graph"),
 };

@@ -3,7 +3,7 @@ import { useEffect, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { ListError, UndoToast } from "../memory/undo_toast.js";
 import * as beliefList from "../memory/belief_list.js";
-import { BeliefRow, Quotes } from "../memory/belief_row.js";
+import { BeliefRow, Quote } from "../memory/belief_row.js";
 import { useLiveUpdates } from "../live_updates.js";
 import { NotFound } from "../not_found.js";
 import { followLink } from "../router.js";
@@ -38,7 +38,7 @@ function Details({ id }) {
       if (failure.status === 404) return setGone(true);
       setError(failure.message || t("lost"));
     };
-    peopleApi.one(id).then(onLoaded, onFailed);
+    peopleApi.entity(id).then(onLoaded, onFailed);
     return () => (isCurrent = false);
   }, [id, store.rewriteCount.value, beliefList.decisionCount.value, updates]);
   const back = html`<p><a href="/people" onClick=${followLink}>← ${t("people_all")}</a></p>`;
@@ -67,14 +67,14 @@ function QuoteList({ details }) {
   const names = [details.about.name, ...details.about.aliases].map((each) => each.toLowerCase());
   const quotesByMessage = new Map();
   for (const belief of [...details.others, ...details.ties.map((tie) => tie.belief), details.belief]) {
-    for (const words of belief.words) {
-      const isName = names.includes(words.quote.toLowerCase()); // a quote of only the name tells nothing
-      if (!isName && !quotesByMessage.has(words.message)) quotesByMessage.set(words.message, words);
+    for (const quote of belief.words) {
+      const isName = names.includes(quote.quote.toLowerCase()); // a quote of only the name tells nothing
+      if (!isName && !quotesByMessage.has(quote.message)) quotesByMessage.set(quote.message, quote);
     }
   }
   if (!quotesByMessage.size) return null;
   const latest = [...quotesByMessage.values()].toSorted((details, b) => Date.parse(b.at) - Date.parse(details.at)).slice(0, MAX_QUOTES);
   return html`<section class="said-of"><h3>${t("people_said")}</h3>
-    <ol>${latest.map((words) => html`<li key=${words.message}><time datetime=${words.at}>${formatShortDay(words.at)}</time>
-      <${Quotes} words=${words} hasDate=${false} /></li>`)}</ol></section>`;
+    <ol>${latest.map((quote) => html`<li key=${quote.message}><time datetime=${quote.at}>${formatShortDay(quote.at)}</time>
+      <${Quote} quote=${quote} hasDate=${false} /></li>`)}</ol></section>`;
 }

@@ -63,7 +63,7 @@ function Row({ use, label, hint, models, reload }) {
   const [isOpen, setOpen] = useState(false);
   const current = modelOf(models, use);
   const placeholder = { small: t("settings_as_main"), reflect: t("settings_as_main"), main: t("settings_no_model") }[use] ?? t("settings_nobody_does");
-  const shown = current === LOCAL ? t("settings_in_program") : current || placeholder;
+  const currentLabel = current === LOCAL ? t("settings_in_program") : current || placeholder;
   const change = async (action, message) => {
     const previous = findWritten(WRITTEN_SETTINGS[use]);
     await action();
@@ -73,7 +73,7 @@ function Row({ use, label, hint, models, reload }) {
     showDone(needsRestart ? t("settings_next_start") : message, async () => (await settingsApi.saveSettings(previous), await Promise.all([reload(), loadSettings()])));
   };
   return html`<div class="use"><div class="use-head"><div><h4>${label}</h4><p class="hint">${hint}</p></div>
-      <p class="held">${shown}</p>
+      <p class="held">${currentLabel}</p>
       <button class="quiet" aria-expanded=${isOpen} aria-label=${`${t(isOpen ? "settings_leave" : "settings_change")}: ${label}`} onClick=${() => setOpen(!isOpen)}>${t(isOpen ? "settings_leave" : "settings_change")}</button></div>
     ${isOpen && html`<${ModelForm} use=${use} label=${label} models=${models} current=${current} change=${change} />`}</div>`;
 }

@@ -60,11 +60,11 @@ function DayChart({ days }) {
   if (!max) return null;
   const byDay = Object.fromEntries(days.map((each) => [each.heading, each.dollars ?? 0]));
   const today = new Date();
-  const shown = Array.from({ length: DAYS }, (_, index) => new Date(today.getFullYear(), today.getMonth(), today.getDate() - (DAYS - 1 - index)))
+  const shownDays = Array.from({ length: DAYS }, (_, index) => new Date(today.getFullYear(), today.getMonth(), today.getDate() - (DAYS - 1 - index)))
     .map((day) => `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`);
   const step = WIDTH / DAYS;
   return html`<svg class="days-spent" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${t("settings_chart", { money: formatUsd(max) })}>
     <path class="ground" d=${`M0 ${HEIGHT - 0.5}H${WIDTH}`} />
-    ${shown.map((day, index) => html`<rect key=${day} x=${index * step + 3} width=${step - 6} y=${HEIGHT - 1 - ((byDay[day] ?? 0) / max) * (HEIGHT - 8)} height=${((byDay[day] ?? 0) / max) * (HEIGHT - 8)} rx="2">
+    ${shownDays.map((day, index) => html`<rect key=${day} x=${index * step + 3} width=${step - 6} y=${HEIGHT - 1 - ((byDay[day] ?? 0) / max) * (HEIGHT - 8)} height=${((byDay[day] ?? 0) / max) * (HEIGHT - 8)} rx="2">
       <title>${day}: ${formatUsd(byDay[day] ?? 0)}</title></rect>`)}</svg>`;
 }
