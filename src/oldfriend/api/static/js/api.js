@@ -129,8 +129,8 @@ export const api = {
   listLearned: (before) => request(`/learned?limit=20${before ? `&before=${encode(before)}` : ""}`),
   listUnconfirmed: (limit) => request(`/memories?status=unconfirmed&sort=newest&limit=${limit}`),
   searchBeliefs: (words) => request(`/memories?limit=20&q=${encode(words)}`),
-  belief: (id) => request(`/memories/${encode(id)}`),
-  judge: ({ id, etag }, verdict) => request(`/memories/${encode(id)}/verdict`, { method: "POST", json: { verdict }, headers: ifMatch(etag) }),
+  getBelief: (id) => request(`/memories/${encode(id)}`),
+  sendVerdict: ({ id, etag }, verdict) => request(`/memories/${encode(id)}/verdict`, { method: "POST", json: { verdict }, headers: ifMatch(etag) }),
   openEvents: (after, handlers) => openStream(`${ROOT}/chat/events?after=${encode(after)}`, { [CSRF_HEADER]: session.findToken() }, handlers),
 };
 

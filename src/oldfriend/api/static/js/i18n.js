@@ -61,17 +61,17 @@ const formatValue = (value) => (typeof value === "number" ? value.toLocaleString
 /** Whether a count takes the singular in the current language; in French, zero does. @param {string | number} count */
 const isSingular = (count) => new Intl.PluralRules(language.value).select(Number(count)) === "one";
 
-/** @typedef {{text: string, code: string | null, values: Record<string, any>}} Saying */
+/** @typedef {{text: string, code: string | null, values: Record<string, any>}} ServerText */
 
 /** Translates a text of the server by its code; returns its English text if the page has no translation.
- * @param {Saying} said @returns {string} */
+ * @param {ServerText} text @returns {string} */
 export function translateServerText({ text, code, values }) {
   const phrase = `said_${code}`;
   if (!Object.hasOwn(en, phrase)) return text;
   return t(phrase, Object.fromEntries(Object.entries(values).map(([name, value]) => [name, translateValue(value)])));
 }
 
-/** @param {string | number | Saying} value */
+/** @param {string | number | ServerText} value */
 function translateValue(value) {
   return typeof value === "object" ? translateServerText(value) : value;
 }

@@ -14,7 +14,7 @@ const UNDO_MS = 30_000;
 
 export function Learned() {
   const [search, setSearch] = useState(null); // {words, items}
-  useEffect(() => setSearch(null), [store.rewritten.value]);
+  useEffect(() => setSearch(null), [store.rewriteCount.value]);
   const results = search?.items;
   const close = () => (store.isTimelineOpen.value = false);
   const panel = useModalFocus(store.isTimelineOpen.value, close, () => Boolean(store.drawer.value));
@@ -60,7 +60,7 @@ function renderRows(entries) {
 
 /** On a phone, a strip above the composer: the first unconfirmed belief, else the latest learned one. */
 export function LearnedStrip() {
-  const entry = store.latest.value ?? store.learned.value[0];
+  const entry = store.latestLearned.value ?? store.learned.value[0];
   const { items, total } = store.unconfirmed.value;
   const belief = items[0] ?? entry?.belief;
   const text = items.length ? t("doubts_open", { count: total }) : entry && t("learned_open", { text: entry.belief.sentence });
@@ -123,7 +123,7 @@ function LearnNow() {
 function Unconfirmed() {
   const [answered, setAnswered] = useState([]); // {belief, verdict, height in px}: answered rows keep their place and height, so that no button moves under a finger
   const order = useRef([]);
-  useEffect(() => setAnswered([]), [store.rewritten.value]);
+  useEffect(() => setAnswered([]), [store.rewriteCount.value]);
   useEffect(() => {
     const timer = answered.length && setTimeout(() => setAnswered([]), UNDO_MS);
     return () => clearTimeout(timer);
@@ -223,7 +223,7 @@ async function sendVerdict(belief, verdict) {
   store.rejected.value = null;
   const opener = document.activeElement;
   try {
-    return await api.judge(belief, verdict);
+    return await api.sendVerdict(belief, verdict);
   } catch (problem) {
     store.drawer.value = { kind: "problem", opener, text: await explainFailure(belief, problem) };
     return null;
@@ -250,7 +250,7 @@ async function undoReject({ decided, index, done }) {
 /** Returns the error text of a verdict; if somebody else has changed the belief, also shows its current text. */
 async function explainFailure(belief, problem) {
   if (problem.status !== PRECONDITION_FAILED) return problem.status ? problem.message : t("lost");
-  const current = await api.belief(belief.id).catch(() => null);
+  const current = await api.getBelief(belief.id).catch(() => null);
   if (current) store.addLearned({ ...store.learned.value.find((each) => each.belief.id === current.id), belief: current }, false);
   return t("memory_changed_by_other");
 }

@@ -13,7 +13,7 @@ export const phase = signal("loading"); // loading, unreachable, asking, signed-
 export const isConnected = signal(true);
 export const reloadCount = signal(0); // counts reloads of the current page after its data had failed to load
 export const hasUnlearned = signal(false); // there are messages that nothing was learned from yet
-export const rewritten = signal(0); // counts deletions and other rewritings of the memory while the page is open
+export const rewriteCount = signal(0); // counts deletions and other rewritings of the memory while the page is open
 
 export const messages = signal([]); // a window of the chat, oldest first
 export const hasEarlier = signal(false);
@@ -30,7 +30,7 @@ export const tasksChanged = signal(0); // counts possible changes of tasks, goal
 export const entitiesChanged = signal(0); // counts changes of entities and their relations while the page is open
 export const earlierLearned = signal(null);
 export const unconfirmed = signal({ items: [], total: 0 }); // beliefs that need the person's confirmation
-export const latest = signal(null); // the last belief learned while the page is open
+export const latestLearned = signal(null); // the last belief learned while the page is open
 export const rejected = signal(null); // the belief that was just rejected, its index in `learned`, and the promise of the request
 export const drawer = signal(null); // {kind: "receipt" | "problem" | "help", opener, …}; null while closed
 export const isTimelineOpen = signal(false); // on a phone
@@ -176,9 +176,9 @@ async function restorePartials() {
   const stored = sessionStorage.getItem(PARTIALS);
   const { whose, texts } = stored ? JSON.parse(stored) : { whose: null, texts: {} };
   if (whose !== me.value.id) return clearPartials();
-  const countBefore = rewritten.value;
+  const countBefore = rewriteCount.value;
   const { items } = await api.listDeletions();
-  if (countBefore !== rewritten.value) return undefined;
+  if (countBefore !== rewriteCount.value) return undefined;
   const last = items.length ? Date.parse(items[0].done_at) : -Infinity;
   const asked = messages.value.filter((each) => each.role === "person" && Date.parse(each.at) > last);
   const restorable = Object.entries(texts).filter(([turn]) => endings.value[turn] && asked.some((each) => each.turn === turn));
@@ -209,13 +209,13 @@ export function addLearned(decided, isNew) {
   const others = learned.value.filter((each) => each.belief.id !== decided.belief.id);
   if (decided.belief.ended_at) {
     learned.value = others;
-    if (latest.value?.belief.id === decided.belief.id) latest.value = null;
+    if (latestLearned.value?.belief.id === decided.belief.id) latestLearned.value = null;
     return;
   }
   const index = learned.value.findIndex((each) => each.belief.id === decided.belief.id);
   const entry = { ...decided, isNew };
   learned.value = index < 0 ? [entry, ...others].slice(0, MAX_LEARNED) : learned.value.with(index, { ...entry, at: learned.value[index].at, isNew: false }); // the row stays under its day
-  if (isNew) latest.value = decided;
+  if (isNew) latestLearned.value = decided;
 }
 
 let lastPosition = ""; // position of the last received event
@@ -300,7 +300,7 @@ export async function loadState() {
 export function clear() {
   batch(() => {
     drawer.value = null;
-    latest.value = null;
+    latestLearned.value = null;
     rejected.value = null;
     drafts.value = {};
     partials.value = {};
@@ -309,7 +309,7 @@ export function clear() {
     learned.value = [];
     unconfirmed.value = { items: [], total: 0 };
     hasLater.value = false;
-    rewritten.value += 1;
+    rewriteCount.value += 1;
   });
 }
 

@@ -21,10 +21,10 @@ export function ChatSearch({ onClose, onLeave, onShow }) {
     field.current.select();
   }, []);
   const search = async (words, cursor) => {
-    const deletionCount = store.rewritten.value;
+    const deletionCount = store.rewriteCount.value;
     try {
       const page = words.trim() ? await api.searchMessages(words, cursor) : null;
-      if (words !== query.value || deletionCount !== store.rewritten.value) return;
+      if (words !== query.value || deletionCount !== store.rewriteCount.value) return;
       setResults((previous) => page && { words, items: [...(cursor ? previous.items : []), ...page.items].slice(0, MAX_RESULTS), next: page.next });
       setError("");
     } catch (problem) {
@@ -34,8 +34,8 @@ export function ChatSearch({ onClose, onLeave, onShow }) {
   useEffect(() => {
     const timer = setTimeout(() => search(query.value), DEBOUNCE_MS);
     return () => clearTimeout(timer);
-  }, [query.value, store.rewritten.value]);
-  useLayoutEffect(() => setResults(null), [store.rewritten.value]);
+  }, [query.value, store.rewriteCount.value]);
+  useLayoutEffect(() => setResults(null), [store.rewriteCount.value]);
   const leave = () => {
     onLeave();
     onClose();

@@ -28,7 +28,7 @@ function useEntries({ day, tag }) {
       if (request === lastRequest.current) setError(failure.message || t("lost"));
     }
   };
-  useEffect(() => void load(), [day, tag, store.rewritten.value]);
+  useEffect(() => void load(), [day, tag, store.rewriteCount.value]);
   const replace = (entry) => setPage((before) => ({ ...before, items: before.items.map((each) => (each.id === entry.id ? entry : each)) }));
   const remove = (id) => setPage((before) => ({ ...before, items: before.items.filter((each) => each.id !== id) }));
   return { page, error, load, replace, remove };

@@ -35,7 +35,7 @@ export function Numbers({ name }) {
   const [measures, setMeasures] = useState(null);
   const [error, setError] = useState("");
   const load = () => daysApi.measurements().then((page) => (setMeasures(page.items), setError("")), (failure) => setError(failure.message || t("lost")));
-  useEffect(() => void load(), [store.rewritten.value]);
+  useEffect(() => void load(), [store.rewriteCount.value]);
   const selected = name || measures?.[0]?.name;
   return html`<${Tabs} current="/days/numbers" /><header class="view-head"><h2>${t("numbers_title")}</h2><p class="lead">${t("numbers_lead")}</p></header>
     ${error && html`<p class="bad" role="alert">${error} <button class="quiet" onClick=${load}>${t("settings_again")}</button></p>`}
@@ -57,7 +57,7 @@ function Series({ name, last, onChanged }) {
   const [series, setSeries] = useState(null);
   const [actionError, , run] = useAction();
   const load = () => run(async () => setSeries(await daysApi.series(name, findStart(period))));
-  useEffect(() => void load(), [period, store.rewritten.value]);
+  useEffect(() => void load(), [period, store.rewriteCount.value]);
   const reload = async () => (await load(), onChanged());
   const remove = (value) => run(async () => {
     await daysApi.deleteMeasurement(value.id);

@@ -9,8 +9,8 @@ import { loadPreview, preview, listImports, isEmptySelection, error, selection, 
 const DEBOUNCE_MS = 400;
 const MODES = ["ids", "about", "span", "import", "everything"];
 
-/** @param {{goOn: (seeing: Promise<void>) => void}} props */
-export function Chooser({ goOn }) {
+/** @param {{keepFocus: (loading: Promise<void>) => void}} props */
+export function Chooser({ keepFocus }) {
   const [mode, setMode] = useState(findMode(selection.value));
   useEffect(() => {
     if (findMode(selection.value)) setMode(findMode(selection.value));
@@ -26,8 +26,8 @@ export function Chooser({ goOn }) {
   return html`<div class="chooser">
     <div class="ways" role="radiogroup" aria-label=${t("forget_chosen")}>${MODES.map((each) => html`<label key=${each}>
       <input type="radio" name="way" checked=${mode === each} onChange=${() => choose(each)} /><span>${t(`forget_way_${each}`)}</span></label>`)}</div>
-    ${ModeFields && html`<${ModeFields} goOn=${goOn} />`}
-    ${selection.value.ids?.length > 0 && html`<${SelectedItems} goOn=${goOn} />`}
+    ${ModeFields && html`<${ModeFields} keepFocus=${keepFocus} />`}
+    ${selection.value.ids?.length > 0 && html`<${SelectedItems} keepFocus=${keepFocus} />`}
     ${canForgetOrphans && html`<label class="orphan"><input type="checkbox" checked=${selection.value.orphan === true}
       onChange=${({ target }) => loadPreview({ ...selection.value, orphan: target.checked })} /><span>${t("forget_orphan")}</span></label>`}
   </div>`;
@@ -42,13 +42,13 @@ function findMode({ ids, about, since, until, import: batch, everything }) {
 }
 
 /** The messages and beliefs selected by id, each with a button that removes it from the selection.
- * @param {{goOn: (seeing: Promise<void>) => void}} props */
-function SelectedItems({ goOn }) {
+ * @param {{keepFocus: (loading: Promise<void>) => void}} props */
+function SelectedItems({ keepFocus }) {
   const loadedPreview = preview.value;
   if (!loadedPreview && !error.value) return null;
   const itemsById = new Map([...(loadedPreview?.messages ?? []), ...(loadedPreview?.beliefs ?? [])].map((each) => [each.id, each]));
   return html`<ul role="list" class="chosen">${selection.value.ids.map((id) => html`<li key=${id}><${SelectedItem} id=${id} item=${itemsById.get(id)} />${" "}
-    <button class="quiet" aria-label=${`${t("forget_not_this")}: ${itemsById.get(id)?.text ?? id}`} onClick=${() => goOn(removeFromSelection(id))}>${t("forget_not_this")}</button></li>`)}</ul>`;
+    <button class="quiet" aria-label=${`${t("forget_not_this")}: ${itemsById.get(id)?.text ?? id}`} onClick=${() => keepFocus(removeFromSelection(id))}>${t("forget_not_this")}</button></li>`)}</ul>`;
 }
 
 function SelectedItem({ id, item }) {

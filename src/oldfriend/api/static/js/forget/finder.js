@@ -10,8 +10,8 @@ import { selection, addToSelection } from "./selection.js";
 const DEBOUNCE_MS = 300;
 const MAX_RESULTS = 6; // messages, and as many beliefs
 
-/** @param {{goOn: (seeing: Promise<void>) => void}} props */
-export function Finder({ goOn }) {
+/** @param {{keepFocus: (loading: Promise<void>) => void}} props */
+export function Finder({ keepFocus }) {
   const [query, setQuery] = useState("");
   const [results, setResults] = useState(null);
   const [error, setError] = useState("");
@@ -33,7 +33,7 @@ export function Finder({ goOn }) {
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [query, store.rewritten.value]);
+  }, [query, store.rewriteCount.value]);
   const selectable = results?.filter((each) => !selection.value.ids?.includes(each.id));
   return html`<label class="field"><span>${t("forget_find")}</span>
       <input type="search" value=${query} onInput=${({ target }) => setQuery(target.value)} /></label>
@@ -41,5 +41,5 @@ export function Finder({ goOn }) {
     ${results && !results.length && html`<p class="empty">${t("search_none", { words: query.trim() })}</p>`}
     <ul role="list" class="offered" aria-live="polite">${selectable?.map((each) => html`<li key=${each.id}>
       ${each.kind ? html`<${KindIcon} kind=${each.kind} /> ${each.sentence}` : html`<q>${each.text}</q> <span class="meta">${each.speaker}, ${formatShortDay(each.at)}</span>`}${" "}
-      <button class="quiet" aria-label=${`${t("forget_this")}: ${each.text}`} onClick=${() => goOn(addToSelection(each.id))}>${t("forget_this")}</button></li>`)}</ul>`;
+      <button class="quiet" aria-label=${`${t("forget_this")}: ${each.text}`} onClick=${() => keepFocus(addToSelection(each.id))}>${t("forget_this")}</button></li>`)}</ul>`;
 }

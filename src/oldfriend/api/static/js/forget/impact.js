@@ -10,8 +10,8 @@ const MAX_SHOWN = 8;
 const CHARACTER_SETTINGS = "/settings/character"; // where the person edits these texts
 const FOLD_CHARS = 240; // longer texts are collapsed
 
-/** @param {{goOn: (seeing: Promise<void>) => void}} props */
-export function Impact({ goOn }) {
+/** @param {{keepFocus: (loading: Promise<void>) => void}} props */
+export function Impact({ keepFocus }) {
   const impact = preview.value;
   const forgotten = impact.beliefs.filter((each) => !each.is_learned_anew);
   const relearned = impact.beliefs.filter((each) => each.is_learned_anew);
@@ -30,9 +30,9 @@ export function Impact({ goOn }) {
     <${ImpactSection} title=${t("forget_records", { count: impact.records.length })} of=${impact.records} />
     <${ImpactSection} title=${t("forget_keep")} of=${impact.keep} />
     <${ImpactSection} title=${t("forget_orphans")} of=${impact.orphans} />
-    <${ImpactSection} title=${t("forget_read_from")} of=${impact.read_from} goOn=${goOn} />
-    <${ImpactSection} title=${t("forget_beside")} of=${impact.beside} goOn=${goOn} />
-    <${ImpactSection} title=${t("forget_near")} of=${impact.near} goOn=${goOn} />
+    <${ImpactSection} title=${t("forget_read_from")} of=${impact.read_from} keepFocus=${keepFocus} />
+    <${ImpactSection} title=${t("forget_beside")} of=${impact.beside} keepFocus=${keepFocus} />
+    <${ImpactSection} title=${t("forget_near")} of=${impact.near} keepFocus=${keepFocus} />
     <${WrittenLines} lines=${impact.written} />
     ${impact.namesakes.length > 0 && html`<p>${t("forget_namesakes", { names: impact.namesakes.join(", ") })}</p>`}
     ${impact.titles.length > 0 && html`<p>${t("forget_titles", { names: impact.titles.join(", ") })}</p>`}
@@ -43,12 +43,12 @@ export function Impact({ goOn }) {
 }
 
 /** A section of the preview; with `keepFocus`, each item can be added to the selection.
- * @param {{title: string, of: any[], total?: number, goOn?: (seeing: Promise<void>) => void}} props */
-function ImpactSection({ title, of, total = of.length, goOn }) {
+ * @param {{title: string, of: any[], total?: number, keepFocus?: (loading: Promise<void>) => void}} props */
+function ImpactSection({ title, of, total = of.length, keepFocus }) {
   const [isExpanded, setExpanded] = useState(false);
   if (!of.length) return null;
   const shown = isExpanded ? of : of.slice(0, MAX_SHOWN);
-  const selectButton = (each) => goOn && html` <button class="quiet" aria-label=${`${t("forget_also")}: ${each.sentence ?? each.text}`} onClick=${() => goOn(addToSelection(each.id))}>${t("forget_also")}</button>`;
+  const selectButton = (each) => keepFocus && html` <button class="quiet" aria-label=${`${t("forget_also")}: ${each.sentence ?? each.text}`} onClick=${() => keepFocus(addToSelection(each.id))}>${t("forget_also")}</button>`;
   return html`<section><h4>${title}</h4><ul role="list">${shown.map((each) => html`<li key=${each.id}>
       ${each.kind
         ? html`<${KindIcon} kind=${each.kind} /> <span><${FoldedText} text=${each.sentence} />${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${selectButton(each)}</span>`

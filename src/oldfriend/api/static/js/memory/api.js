@@ -30,7 +30,7 @@ export const memoryApi = {
   watches: () => request("/watches"),
   addWatch: (watch) => request("/watches", { method: "POST", json: watch }),
   endWatch: (id) => request(`/watches/${encode(id)}`, { method: "DELETE" }),
-  belief: api.belief,
+  belief: api.getBelief,
   history: (id) => request(`/memories/${encode(id)}/history`),
   learnedDays: () => request("/memories/days"),
   saidDays: () => request("/memories/days/said"),
@@ -42,7 +42,7 @@ export const memoryApi = {
     request(`/memories/difference?since=${encode(since)}&until=${encode(until)}&limit=100${cursor ? `&cursor=${encode(cursor)}` : ""}`, { signal }),
   changesOf: (since, until, ids, signal) =>
     request(`/memories/difference?since=${encode(since)}&until=${encode(until)}&limit=100${ids.map((id) => `&id=${encode(id)}`).join("")}`, { signal }),
-  sendVerdict: api.judge,
+  sendVerdict: api.sendVerdict,
   correct: (id, corrected, etag) =>
     request(`/memories/${encode(id)}`, { method: "PATCH", json: corrected, headers: ifMatch(etag) }),
   merge: ({ id, etag }, other) => request(`/memories/${encode(id)}/merge`, { method: "POST", json: { other }, headers: ifMatch(etag) }),

@@ -185,7 +185,7 @@ export async function loadMore() {
 }
 
 effect(() => {
-  if (!store.rewritten.value) return;
+  if (!store.rewriteCount.value) return;
   currentRequest.abort(); // the response may contain what was just forgotten
   batch(() => {
     beliefs.value = null;
@@ -327,10 +327,10 @@ export function watchList() {
       if (!day.value && count <= MAX_RELOADED) load(count);
     }, UPDATE_DELAY_MS);
   });
-  let rewritten = store.rewritten.value;
+  let lastRewrite = store.rewriteCount.value;
   const stopForgetting = effect(() => {
-    if (store.rewritten.value === rewritten) return;
-    rewritten = store.rewritten.value;
+    if (store.rewriteCount.value === lastRewrite) return;
+    lastRewrite = store.rewriteCount.value;
     load();
     loadTags();
   });

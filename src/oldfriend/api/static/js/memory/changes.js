@@ -19,13 +19,13 @@ export function Changes() {
   const [until, setUntil] = useState(null);
   const [page, setPage] = useState(null);
   const [error, setError] = useState("");
-  const loadedRewrite = useRef(store.rewritten.value); // value of store.rewritten at the last load: a change means that something was forgotten
+  const loadedRewrite = useRef(store.rewriteCount.value); // value of store.rewriteCount at the last load: a change means that something was forgotten
   const from = since ?? beliefList.day.value ?? items.at(-2)?.day ?? previousDay(items[0]?.day ?? today);
   const to = until ?? today;
   useEffect(() => {
     if (!from || !to) return undefined;
-    if (loadedRewrite.current !== store.rewritten.value) setPage(null);
-    loadedRewrite.current = store.rewritten.value;
+    if (loadedRewrite.current !== store.rewriteCount.value) setPage(null);
+    loadedRewrite.current = store.rewriteCount.value;
     const request = new AbortController();
     const timer = setTimeout(async () => {
       try {
@@ -39,13 +39,13 @@ export function Changes() {
       clearTimeout(timer);
       request.abort();
     };
-  }, [from, to, store.rewritten.value]);
+  }, [from, to, store.rewriteCount.value]);
   const loadMore = async () => {
     const next = page?.next;
     if (!next || page.isLoadingMore) return;
     page.isLoadingMore = true;
     const more = await beliefList.tryAction(() => memoryApi.changes(from, to, next));
-    if (more && loadedRewrite.current === store.rewritten.value) setPage({ ...more, items: [...page.items, ...more.items] });
+    if (more && loadedRewrite.current === store.rewriteCount.value) setPage({ ...more, items: [...page.items, ...more.items] });
   };
   const Field = (label, value, set) => html`<label>${label} <input type="date" value=${value} min=${items.length ? previousDay(items[0].day) : ""} max=${today}
     onInput=${({ target }) => target.value && set(target.value)} /></label>`;

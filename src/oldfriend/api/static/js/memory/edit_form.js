@@ -87,7 +87,7 @@ export function MergeForm({ belief, onDone }) {
   useEffect(() => {
     setCandidates([]);
     search(belief.text);
-  }, [store.rewritten.value]);
+  }, [store.rewriteCount.value]);
   const onInput = ({ target }) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => search(target.value.trim() || belief.text), DEBOUNCE_MS);

@@ -21,7 +21,7 @@ export function Portrait() {
   const [portrait, setPortrait] = useState(null);
   const { day, by } = beliefList.asOf();
   const updates = useLiveUpdates([store.learned.value, beliefList.decisionCount.value]);
-  useEffect(() => setPortrait(null), [store.rewritten.value]);
+  useEffect(() => setPortrait(null), [store.rewriteCount.value]);
   useEffect(() => {
     const request = new AbortController();
     const load = (filters) => memoryApi.beliefs({ ...NO_FILTERS, ...filters }, { day, by }, null, request.signal);
@@ -35,7 +35,7 @@ export function Portrait() {
       }
     }, portrait ? DEBOUNCE_MS : 0);
     return () => (clearTimeout(timer), request.abort());
-  }, [day, by, updates, store.rewritten.value]);
+  }, [day, by, updates, store.rewriteCount.value]);
   if (!portrait || beliefList.isFiltered.value || !portrait.sentences.length) return null;
   return html`<section class="portrait" aria-label=${t("memory_portrait")}>
     <p class="portrait-prose">${portrait.sentences.map((each) => html`<a key=${each.id} href=${`/memory/${each.id}`} onClick=${followLink}>${each.sentence}</a> `)}</p>

@@ -18,7 +18,7 @@ export function Reflections() {
   useEffect(() => {
     setPage(null);
     load();
-  }, [store.rewritten.value]);
+  }, [store.rewriteCount.value]);
   return html`<h3 id="panel-title">${t("thinking_title")}</h3><p class="meta">${t("thinking_told")}</p>
     ${error && html`<p class="bad" role="alert">${error}</p>`}
     ${!page && !error && html`<p class="empty" role="status">${t("loading")}</p>`}

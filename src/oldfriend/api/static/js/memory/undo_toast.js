@@ -30,8 +30,8 @@ export function UndoToast({ onUndone }) {
 export function useRowActions(reload) {
   const [status, setStatus] = useState(NO_STATUS);
   const heading = useRef(null);
-  useEffect(() => void reload(), [store.tasksChanged.value, store.rewritten.value]);
-  useEffect(() => setStatus(NO_STATUS), [store.rewritten.value]);
+  useEffect(() => void reload(), [store.tasksChanged.value, store.rewriteCount.value]);
+  useEffect(() => setStatus(NO_STATUS), [store.rewriteCount.value]);
   useEffect(() => {
     const timer = status.undo && setTimeout(() => setStatus(NO_STATUS), UNDO_MS);
     return () => clearTimeout(timer);

@@ -46,7 +46,7 @@ function useResponse(path) {
       (failure) => isCurrent && setError(failure.message || t("lost")),
     );
     return () => (isCurrent = false);
-  }, [path, store.rewritten.value, updates]);
+  }, [path, store.rewriteCount.value, updates]);
   return [response, error];
 }
 

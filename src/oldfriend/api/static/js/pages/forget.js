@@ -20,8 +20,8 @@ export default function Forget() {
     if (!isProof) loadPreview(route ? parseSelection(route) : {});
   }, [route]);
   useEffect(() => {
-    if (store.rewritten.value && !isBusy.value && !isEmptySelection(selection.value)) loadPreview(selection.value);
-  }, [store.rewritten.value]);
+    if (store.rewriteCount.value && !isBusy.value && !isEmptySelection(selection.value)) loadPreview(selection.value);
+  }, [store.rewriteCount.value]);
   /** Wait for the preview; if the pressed button is gone then, move the focus to the preview's heading. @param {Promise<void>} loading */
   const keepFocus = async (loading) => {
     const pressed = document.activeElement;
@@ -32,10 +32,10 @@ export default function Forget() {
   return html`<div class="forget">
     <h2>${t("forget_title")}</h2>
     <div class="two-sides">
-      <section aria-labelledby="forget-chosen"><h3 id="forget-chosen">${t("forget_chosen")}</h3><${Chooser} goOn=${keepFocus} /></section>
+      <section aria-labelledby="forget-chosen"><h3 id="forget-chosen">${t("forget_chosen")}</h3><${Chooser} keepFocus=${keepFocus} /></section>
       <section aria-labelledby="forget-follows" aria-live="polite"><h3 id="forget-follows" tabindex="-1" ref=${heading}>${t("forget_follows")}</h3>
         ${error.value && html`<p class="bad" role="alert">${error.value === "lost" ? t("lost") : error.value}</p>`}
-        ${preview.value ? html`<${Impact} goOn=${keepFocus} />` : !error.value && html`<p class="empty">${t(isEmptySelection(selection.value) ? "forget_choose" : "loading")}</p>`}
+        ${preview.value ? html`<${Impact} keepFocus=${keepFocus} />` : !error.value && html`<p class="empty">${t(isEmptySelection(selection.value) ? "forget_choose" : "loading")}</p>`}
       </section>
     </div>
     <${DeletionHistory} />

@@ -27,7 +27,7 @@ let lastRequest = 0; // number of the last request: responses to earlier ones ar
 let isLoadingMore = false;
 
 effect(() => {
-  if (!store.rewritten.value) return;
+  if (!store.rewriteCount.value) return;
   lastRequest += 1; // the response may contain what was just forgotten
   page.value = null;
 });
@@ -88,7 +88,7 @@ function Cards() {
   const seenDecisions = useRef(beliefList.decisionCount.value);
   useEffect(() => {
     load();
-  }, [store.rewritten.value, language.value]);
+  }, [store.rewriteCount.value, language.value]);
   const updates = useLiveUpdates([store.entitiesChanged.value]);
   useEffect(() => {
     if (updates || seenDecisions.current !== beliefList.decisionCount.value) reload();

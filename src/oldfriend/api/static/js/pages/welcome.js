@@ -48,7 +48,7 @@ export default function Welcome() {
   const isLast = step === STEPS.length - 1;
   return html`<div class="first-run"><p class="meta" ref=${heading} tabindex="-1">${t("welcome_step", { step: step + 1, steps: STEPS.length })}</p>
     <${OwnerLabel} /><progress max=${STEPS.length} value=${step + 1} aria-hidden="true"></progress>
-    <${Step} key=${step} keep=${saveStep} leave=${leave} calm=${() => setError("")} />
+    <${Step} key=${step} saveRef=${saveStep} leave=${leave} clearError=${() => setError("")} />
     ${error && html`<p class="bad" role="alert">${error}</p>`}
     <p class="choices first-run-foot">
       <button class="quiet" onClick=${() => showStep(step - 1)}>${t("welcome_back")}</button>

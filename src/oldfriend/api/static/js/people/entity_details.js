@@ -28,7 +28,7 @@ function Details({ id }) {
   const [error, setError] = useState("");
   const [isGone, setGone] = useState(false);
   useEffect(() => void (beliefList.actionError.value = ""), [id]);
-  useEffect(() => setDetails(null), [id, store.rewritten.value]);
+  useEffect(() => setDetails(null), [id, store.rewriteCount.value]);
   const updates = useLiveUpdates([store.entitiesChanged.value, store.learned.value]);
   useEffect(() => {
     let isCurrent = true;
@@ -40,7 +40,7 @@ function Details({ id }) {
     };
     peopleApi.entity(id).then(onLoaded, onFailed);
     return () => (isCurrent = false);
-  }, [id, store.rewritten.value, beliefList.decisionCount.value, updates]);
+  }, [id, store.rewriteCount.value, beliefList.decisionCount.value, updates]);
   const back = html`<p><a href="/people" onClick=${followLink}>← ${t("people_all")}</a></p>`;
   const alert = error && html`<p class="bad" role="alert">${error}</p>`;
   if (isGone) return html`<${NotFound} to="/people" label=${t("people_all")} />`;

@@ -29,7 +29,7 @@ export function Graph() {
     setLayout(null);
     peopleApi.graph().then((graph) => isCurrent && setLayout(computeLayout(graph, matchMedia(PHONE_QUERY).matches ? PHONE : DESKTOP)), (failure) => isCurrent && setError(failure.message || t("lost")));
     return () => (isCurrent = false);
-  }, [store.rewritten.value]);
+  }, [store.rewriteCount.value]);
   if (error) return html`<p class="bad" role="alert">${error}</p>`;
   if (!layout) return html`<p class="empty" role="status">${t("loading")}</p>`;
   if (!layout.bonds.length) return html`<p class="empty">${t("people_no_ties")}</p>`;

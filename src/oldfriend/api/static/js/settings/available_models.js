@@ -6,7 +6,7 @@ import { loadSettings, findWritten } from "./install_settings.js";
 import { settingsApi } from "./api.js";
 import { showDone, ErrorMessage, useAction } from "./form_parts.js";
 
-/** @typedef {{name: string, good_for: import("../i18n.js").Saying, parameters: number | null, context_length: number | null, has_tools: boolean | null, stays_here: boolean}} FoundModel */
+/** @typedef {{name: string, good_for: import("../i18n.js").ServerText, parameters: number | null, context_length: number | null, has_tools: boolean | null, stays_here: boolean}} FoundModel */
 /** @typedef {{provider: string, base_url: string, suggested: string | null, models: FoundModel[]}} FoundServer */
 
 /** The list of available models; a model is tested before it is saved. @param {{models: any, writes: string[], reload: () => Promise<unknown>}} props */

@@ -18,10 +18,10 @@ const BLOCK_PHRASES = { persona: "welcome_for_persona", user: "welcome_for_user"
 const input = signal(EMPTY_INPUT);
 const updateInput = (changes) => (input.value = { ...input.value, ...changes });
 
-export function Companion({ keep, calm, character, runSynced }) {
+export function Companion({ saveRef, clearError, character, runSynced }) {
   const { name, chosen, persona, style, material, isDecided } = input.value;
   const currentName = store.state.value.companion;
-  keep.current = async () => {
+  saveRef.current = async () => {
     if (chosen === "material" && material.trim() && !persona.trim() && !isDecided) throw new Error(t("welcome_undecided"));
     const newName = name?.trim() || currentName;
     if (newName !== currentName) store.renameCompanion((await settings.renameCompanion(newName)).name);
@@ -29,7 +29,7 @@ export function Companion({ keep, calm, character, runSynced }) {
   };
   const usePersona = (text) => {
     updateInput({ persona: text });
-    calm();
+    clearError();
   };
   const choose = (name) => {
     const start = character?.starting.find((each) => each.name === name);

@@ -8,7 +8,7 @@ import * as store from "../store.js";
 import { t } from "../i18n.js";
 import { Companion } from "./companion.js";
 
-export function PeopleStep({ keep, calm }) {
+export function PeopleStep({ saveRef, clearError }) {
   const [saveCompanion, saveUser] = [useRef(null), useRef(null)];
   const [character, setCharacter] = useState(null);
   const [written, setWritten] = useState(null);
@@ -21,18 +21,18 @@ export function PeopleStep({ keep, calm }) {
     await loadCharacter();
     setWritten(null);
   };
-  keep.current = async () => {
+  saveRef.current = async () => {
     await saveCompanion.current();
     await saveUser.current();
   };
-  return html`<h1>${t("welcome_both")}</h1><${UserFields} keep=${saveUser} character=${character} written=${written} onWrite=${setWritten} />
-    <${Companion} keep=${saveCompanion} calm=${calm} character=${character} runSynced=${runSynced} />`;
+  return html`<h1>${t("welcome_both")}</h1><${UserFields} saveRef=${saveUser} character=${character} written=${written} onWrite=${setWritten} />
+    <${Companion} saveRef=${saveCompanion} clearError=${clearError} character=${character} runSynced=${runSynced} />`;
 }
 
-function UserFields({ keep, character, written, onWrite }) {
+function UserFields({ saveRef, character, written, onWrite }) {
   const [name, setName] = useState(store.myName.value);
   const about = written ?? character?.blocks.find((each) => each.name === "user")?.text ?? "";
-  keep.current = async () => {
+  saveRef.current = async () => {
     if (name.trim() && name.trim() !== store.me.value.name) await store.updateMe({ name: name.trim() });
     if (written?.trim()) await settingsApi.saveCharacter("user", written);
   };
