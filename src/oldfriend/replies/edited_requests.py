@@ -70,6 +70,7 @@ from oldfriend.turn.request_handlers.measurement_texts import load_measurement_t
 from oldfriend.turn.request_handlers.request_kinds import find_request
 from oldfriend.turn.request_handlers.task_requests import list_told_tasks, read_command
 from oldfriend.turn.store_change import ChangeScope
+from oldfriend.turn.task_changes import place_in_project
 from oldfriend.turn.watch_requests import MAX_TEXT_CHARS, read_watch
 from oldfriend.watches.watch_phrases import load_watch_phrases
 from oldfriend.watches.watch_store import list_watches, save_watch, schedule_watch
@@ -129,9 +130,10 @@ async def apply_edit(tx: Transaction, message: Message, *, now: Micros) -> Follo
         *decide_edit(desk, message, [each for each in made if each not in taken_back], asked),
     ]
     for each in decisions:
-        for task, _ in each.saved:
-            await save_task(tx, task)
-            await schedule_reminder(tx, task, now=now)
+        for task, earlier in each.saved:
+            placed = task if earlier is not None else await place_in_project(tx, task)
+            await save_task(tx, placed)
+            await schedule_reminder(tx, placed, now=now)
     return FollowedEdit(desk=desk, text="\n".join([*(each.text for each in decisions), *others]))
 
 

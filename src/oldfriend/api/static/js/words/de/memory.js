@@ -114,6 +114,7 @@ export default {
   tasks_today: "heute",
   tasks_todo: "Aufgabe",
   tasks_due: "{when}",
+  tasks_project: "Projekt: {project}",
   tasks_was_due: "war fällig: {when}",
   tasks_moved: "Ich erinnere dich wieder: „{text}“ ({when}).",
   tasks_done_told: "Erledigt: „{text}“.",

@@ -114,6 +114,7 @@ export default {
   tasks_today: "today",
   tasks_todo: "to-do",
   tasks_due: "{when}",
+  tasks_project: "Project: {project}",
   tasks_was_due: "was due {when}",
   tasks_moved: "I'll remind you again: “{text}” ({when}).",
   tasks_done_told: "Done: “{text}”.",

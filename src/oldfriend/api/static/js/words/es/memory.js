@@ -114,6 +114,7 @@ export default {
   tasks_today: "hoy",
   tasks_todo: "tarea",
   tasks_due: "{when}",
+  tasks_project: "Proyecto: {project}",
   tasks_was_due: "era para {when}",
   tasks_moved: "Te lo recordaré otra vez: «{text}» ({when}).",
   tasks_done_told: "Hecho: «{text}».",

@@ -114,6 +114,7 @@ export default {
   tasks_today: "aujourd’hui",
   tasks_todo: "tâche",
   tasks_due: "{when}",
+  tasks_project: "Projet : {project}",
   tasks_was_due: "c’était pour {when}",
   tasks_moved: "Je te le rappellerai : « {text} » ({when}).",
   tasks_done_told: "Fait : « {text} ».",

@@ -114,6 +114,7 @@ export default {
   tasks_today: "今天",
   tasks_todo: "待办",
   tasks_due: "{when}",
+  tasks_project: "项目：{project}",
   tasks_was_due: "原定{when}",
   tasks_moved: "我会再提醒你：“{text}”（{when}）。",
   tasks_done_told: "完成：“{text}”。",
