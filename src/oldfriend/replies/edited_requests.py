@@ -72,7 +72,8 @@ from oldfriend.turn.request_handlers.task_requests import list_told_tasks, read_
 from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.task_changes import place_in_project
 from oldfriend.turn.watch_requests import MAX_TEXT_CHARS, read_watch
-from oldfriend.watches.watch_phrases import load_watch_phrases
+from oldfriend.watches.number_limits import read_number_limit
+from oldfriend.watches.watch_phrases import AskedWatch, load_watch_phrases
 from oldfriend.watches.watch_store import list_watches, save_watch, schedule_watch
 
 
@@ -269,6 +270,10 @@ async def follow_watches(tx: Transaction, message: Message, *, now: Micros) -> l
     watch = made[0]
     phrases = load_watch_phrases(message.language)
     asked, url = read_watch(message.text, phrases)
+    limit = read_number_limit(message.text, phrases.language) if watch.number else None
+    if watch.number is not None and limit is not None:
+        asked = AskedWatch(ask="watch", condition=limit.condition, threshold=limit.value)
+        url = limit.to_source(watch.number.unit)
     if asked is None:
         later = replace(watch, status="ended", changed_at=now)
     else:
@@ -284,7 +289,7 @@ async def follow_watches(tx: Transaction, message: Message, *, now: Micros) -> l
         later = replace(later, seen="", amount=None, next_check_at=now, changed_at=now)
     await save_watch(tx, later)
     await schedule_watch(tx, later, now=now)
-    return [phrases.say("stopped", url=watch.url) if asked is None else phrases.confirm(later)]
+    return [phrases.tell_ended(watch) if asked is None else phrases.confirm(later)]
 
 
 async def follow_diary(tx: Transaction, message: Message, *, now: Micros) -> list[str]:
