@@ -14,7 +14,7 @@ Say = Callable[..., Awaitable[StoredReply]]
 
 
 @pytest.fixture
-async def line(app: AppContext) -> ChatContext:
+async def chat_context(app: AppContext) -> ChatContext:
     """The owner's line on the terminal."""
     return await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
 
@@ -36,7 +36,7 @@ def say(app: AppContext, clock: FrozenClock) -> Say:
     return say
 
 
-async def log_of(app: AppContext, line: ChatContext) -> list[tuple[str, str]]:
+async def log_of(app: AppContext, chat_context: ChatContext) -> list[tuple[str, str]]:
     """Who said what on all of a person's lines."""
     async with app.db.begin_read() as tx:
-        return [(m.role, m.text) for m in await list_messages(tx, line.person.id)]
+        return [(m.role, m.text) for m in await list_messages(tx, chat_context.person.id)]

@@ -19,7 +19,7 @@ from oldfriend.config.settings_schema import LimitSettings
 from oldfriend.db.database import Database
 from oldfriend.llm.adapters.minilm import MiniLM
 from oldfriend.runtime.wiring import open_app, open_database
-from tests.chat_fixtures import line, say
+from tests.chat_fixtures import chat_context, say
 from tests.clock import FrozenClock
 from tests.engines import ENGINES
 from tests.postgres import Server, running_server
@@ -27,7 +27,7 @@ from tests.processes import Program
 from tests.two_people import meet, nora, omar
 from tests.unit_lane import forbid_storage, is_unit
 
-__all__ = ["line", "meet", "nora", "omar", "say"]
+__all__ = ["chat_context", "meet", "nora", "omar", "say"]
 
 SIZE = os.environ.get("OLDFRIEND_TEST_SIZE", "small")  # noqa: TID251 - the tests' one setting
 

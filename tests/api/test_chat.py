@@ -115,8 +115,12 @@ async def test_receipt_is_the_same_in_api_why_command_and_chat(app: AppContext) 
         [ScriptedReply(text="Zerbinette, she hates thunder. See you on Tuesday!")]
     )
     app = with_model(app, model)
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    given = await answer_message(app, line, MessageSubmission(text="What is the name of my cat?"))
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
+    given = await answer_message(
+        app, chat_context, MessageSubmission(text="What is the name of my cat?")
+    )
     async with app.db.begin_read() as tx:
         told_of = await resolve_receipt(tx, given.receipt)
     async with opened_site(app) as site, site.browser() as browser:
@@ -127,7 +131,9 @@ async def test_receipt_is_the_same_in_api_why_command_and_chat(app: AppContext) 
     async def speak(text: str) -> None:
         typed.append(text)
 
-    await Conversation(ConversationStore(app, line), typed.append, speak).handle_line("/why")
+    await Conversation(ConversationStore(app, chat_context), typed.append, speak).handle_line(
+        "/why"
+    )
     because = [each["text"] for each in on_page["stood_on"]]
     besides = [each["text"] for each in on_page["also_shown"]]
 
@@ -173,10 +179,10 @@ async def test_reconnecting_event_stream_receives_missed_messages(
     """Also what was said elsewhere, through another process that knows of no pages."""
     browser = await browse()
     first = await told(browser, "hello")
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         site.app.db, site.app.clock, site.app.settings, person=None, channel="terminal"
     )
-    await answer_message(site.app, line, MessageSubmission(text="I am in the terminal now"))
+    await answer_message(site.app, chat_context, MessageSubmission(text="I am in the terminal now"))
     heard = await until_topic(events(browser, after=first[-1].id), "chat.message.done")
     known = {first[-1].data["id"]}
 
@@ -191,11 +197,11 @@ async def test_event_stream_with_too_many_missed_messages_asks_for_a_reload(
 ) -> None:
     """Instead of hearing ten years one by one."""
     browser = await browse()
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         site.app.db, site.app.clock, site.app.settings, person=None, channel="terminal"
     )
     for number in range(101):
-        await answer_message(site.app, line, MessageSubmission(text=f"number {number}"))
+        await answer_message(site.app, chat_context, MessageSubmission(text=f"number {number}"))
     heard = await until_topic(events(browser, after="0.0.0"), "chat.history.changed")
 
     said, *_ = (await browser.get("/chat/messages")).json()["position"].split(".")
@@ -253,10 +259,10 @@ async def test_message_history_is_paged_across_all_channels(site: Site, browse: 
     """Each page goes on where the one before ended, and nothing comes twice."""
     browser = await browse()
     for channel in ("web", "terminal", "web"):
-        line = await open_local_chat(
+        chat_context = await open_local_chat(
             site.app.db, site.app.clock, site.app.settings, person=None, channel=channel
         )
-        await answer_message(site.app, line, MessageSubmission(text=f"hello on {channel}"))
+        await answer_message(site.app, chat_context, MessageSubmission(text=f"hello on {channel}"))
     pages, before = [], None
     while before is not None or not pages:
         page = (

@@ -77,10 +77,10 @@ async def test_forget_preview_accepts_day_range_or_everything_but_not_nothing(
 ) -> None:
     """Days of the person's own calendar, both included; the later first makes no sense."""
     browser = await browse()
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         site.app.db, site.app.clock, site.app.settings, person=None, channel="terminal"
     )
-    await answer_message(site.app, line, MessageSubmission(text="I sold the blue boat."))
+    await answer_message(site.app, chat_context, MessageSubmission(text="I sold the blue boat."))
     today = (await browser.get("/chat/messages")).json()["items"][0]["at"][:10]
     span = (await previewed(browser, since=today, until=today)).json()
     nothing = await previewed(browser)

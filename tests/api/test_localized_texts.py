@@ -25,7 +25,7 @@ LATIN = re.compile(r"[A-Za-z]+(?: [A-Za-z]+){3,}")
 
 def phrases_in(language: str) -> dict[str, str]:
     """The phrases of a language, by their codes."""
-    book = STATIC_DIR / "js" / "words" / language / "said.js"
+    book = STATIC_DIR / "js" / "i18n" / language / "server_messages.js"
     return {code: json.loads(words) for code, words in PHRASE.findall(book.read_text("utf-8"))}
 
 

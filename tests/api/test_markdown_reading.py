@@ -9,7 +9,7 @@ import pytest
 
 import oldfriend.api
 
-LEXING = Path(oldfriend.api.__file__).parent / "static/js/chat/lexing.js"
+LEXING = Path(oldfriend.api.__file__).parent / "static/js/chat/markdown_lexer.js"
 MAX_MS = 1_000
 """For a text of any length on a busy machine; unlimited, the first of these takes 25 seconds."""
 SLOW = {
@@ -29,15 +29,15 @@ pytestmark = pytest.mark.slow  # it needs node, as the check of types does
 def read(text: str) -> tuple[list[dict[str, Any]], float]:
     """The tokens of a text, and the milliseconds that reading them took."""
     script = f"""
-        import {{ readMarkdown }} from {json.dumps(LEXING.as_uri())};
+        import {{ lexMarkdown }} from {json.dumps(LEXING.as_uri())};
         import {{ readFileSync }} from "node:fs";
         const text = readFileSync(0, "utf-8");
         const began = performance.now();
-        const tokens = readMarkdown(text);
+        const tokens = lexMarkdown(text);
         const took = performance.now() - began;
         const flat = tokens.map(({{ type, raw, text, loose, start, items }}) => (
             {{ type, raw, text, loose, start: start || undefined, items: items?.length }}));
-        const isKept = readMarkdown(text).every((each, at) => each === tokens[at]);
+        const isKept = lexMarkdown(text).every((each, at) => each === tokens[at]);
         console.log(JSON.stringify([flat, took, isKept]));
     """
     told = subprocess.run(

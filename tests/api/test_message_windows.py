@@ -31,12 +31,12 @@ from tests.engines import SQLITE_ONLY
 
 async def talked(site: Site, count: int) -> list[str]:
     """So many things said in a terminal, each answered; their words."""
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         site.app.db, site.app.clock, site.app.settings, person=None, channel="terminal"
     )
     said = [f"Thing {number} is in box {number}." for number in range(count)]
     for text in said:
-        await answer_message(site.app, line, MessageSubmission(text=text))
+        await answer_message(site.app, chat_context, MessageSubmission(text=text))
     return said
 
 
@@ -70,11 +70,11 @@ async def test_message_search_ignores_case_and_order_and_escapes_wildcards(
     site: Site, browse: Browse
 ) -> None:
     """Any case, any order, all of them; what has a meaning for the database has none here."""
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         site.app.db, site.app.clock, site.app.settings, person=None, channel="terminal"
     )
     for text in ("Ärger mit dem Zug nach Köln.", "Ganz 100% sicher_", "我喜欢喝茶。"):
-        await answer_message(site.app, line, MessageSubmission(text=text))
+        await answer_message(site.app, chat_context, MessageSubmission(text=text))
     browser = await browse()
 
     async def found(words: str) -> set[str]:
@@ -145,19 +145,21 @@ async def test_message_leased_during_shutdown_is_released_for_the_next_worker(
 ) -> None:
     """No lane is taken that nobody works on: whoever comes next answers at once."""
     room, stopping = ConnectionHub(app, port=0), asyncio.Event()
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="web"
+    )
     async with asyncio.TaskGroup() as group:
         group.create_task(room.run(app, stopping))
         await asyncio.sleep(0)
         accepted = await accept_message(
-            app, line, MessageSubmission(text="hello"), claim_now=room.has_capacity
+            app, chat_context, MessageSubmission(text="hello"), claim_now=room.has_capacity
         )
         assert accepted is not None
         assert accepted.lease is not None
         stopping.set()
     await room.start_reply(accepted)
     async with asyncio.timeout(5):
-        replied = await answer_message(app, line, MessageSubmission(text="anybody there?"))
+        replied = await answer_message(app, chat_context, MessageSubmission(text="anybody there?"))
 
     assert not room.has_capacity
     assert replied.reply.text
@@ -168,8 +170,10 @@ async def test_expired_mood_is_reported_once_in_the_event_stream(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """Nothing is written when it does; the page hears it with the next beat."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
-    await answer_message(app, line, MessageSubmission(text="What a day that was."))
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="web"
+    )
+    await answer_message(app, chat_context, MessageSubmission(text="What a day that was."))
     async with app.db.begin_write() as tx:
         person = await get_person(tx, None)
         (uncut,) = await list_uncut_spans(tx, person.id)
@@ -195,16 +199,18 @@ async def test_learning_progress_is_reported_only_while_segments_wait(
     app: AppContext, clock: FrozenClock, reads: bool
 ) -> None:
     """While something waits to be read, and no longer."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
-    await answer_message(app, line, MessageSubmission(text="My sister Ana lives in Porto."))
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="web"
+    )
+    await answer_message(app, chat_context, MessageSubmission(text="My sister Ana lives in Porto."))
     segments = await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     )
     if reads:
         for segment in segments:
-            await consolidate_segment(app, line.person.id, segment.id, extractor="rules")
+            await consolidate_segment(app, chat_context.person.id, segment.id, extractor="rules")
     async with app.db.begin_read() as tx:
-        progress = await find_learning_progress(tx, line.person.id, now=clock())
+        progress = await find_learning_progress(tx, chat_context.person.id, now=clock())
 
     if reads:
         assert progress is None
@@ -217,10 +223,14 @@ async def test_learning_progress_is_reported_only_while_segments_wait(
 @SQLITE_ONLY
 async def test_journal_entry_by_reflection_or_tick_names_its_source(app: AppContext) -> None:
     """Reflection, or the slow tick; of what was told it says nothing of the kind."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
-    await answer_message(app, line, MessageSubmission(text="Remember that my cat is called Miso."))
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="web"
+    )
+    await answer_message(
+        app, chat_context, MessageSubmission(text="Remember that my cat is called Miso.")
+    )
     async with app.db.begin_read() as tx:
-        told_of, *_ = await list_journal_after(tx, line.person.id, after=0, limit=5)
+        told_of, *_ = await list_journal_after(tx, chat_context.person.id, after=0, limit=5)
 
     def source(author: str) -> str | None:
         return JournalEntrySchema.from_domain(

@@ -19,10 +19,10 @@ from oldfriend.api.page_assets import (
 
 def test_page_names_its_version_and_the_bundle_of_its_place() -> None:
     """So that what draws a place is not found out only when the first script was read."""
-    page = build_page("js/places/memory.js")
+    page = build_page("js/pages/memory.js")
 
     assert page.count("<script") == page.count("modulepreload") == 1
-    assert f'"{VERSIONED}/{compute_version()}/js/places/memory.js"' in page
+    assert f'"{VERSIONED}/{compute_version()}/js/pages/memory.js"' in page
     assert re.findall(r'"/static/(?!v/)', page) == []
     assert "modulepreload" not in build_page()
 

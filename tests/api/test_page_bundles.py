@@ -110,4 +110,4 @@ def test_bundles_of_the_page_are_scripts(tmp_path: Path) -> None:
         file.write_text(text)
         subprocess.run(["node", "--check", file], check=True)
 
-    assert {ENTRY, "js/places/memory.js", "js/chat/markdown.js"} <= {*bundles}
+    assert {ENTRY, "js/pages/memory.js", "js/chat/markdown.js"} <= {*bundles}

@@ -23,10 +23,10 @@ SHELL = "const SHELL = {version: '1', files: [], later: []};"
 PAGE = """<div id=page></div><script type=module>
   import { render } from "/static/vendor/preact.js";
   import { html } from "/static/js/html.js";
-  import { NotifyingIfPossible } from "/static/js/settings/notifying.js";
-  import { ready } from "/static/js/words.js";
+  import { NotificationsIfPossible } from "/static/js/settings/notifications.js";
+  import { ready } from "/static/js/i18n.js";
   navigator.serviceWorker.register("/service-worker.js");
-  ready.then(() => render(html`<${NotifyingIfPossible} />`, document.getElementById("page")));
+  ready.then(() => render(html`<${NotificationsIfPossible} />`, document.getElementById("page")));
 </script>"""
 KEY = "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8"
 KEYS = {"p256dh": "AAAA", "auth": "BBBB"}
@@ -59,13 +59,13 @@ RENEW = """async ([endpoint, keys, isGiven]) => {
   return asked;
 }"""
 MEND = """async () => {
-  const { mendSubscription } = await import("/static/js/shell.js");
+  const { renewSubscription } = await import("/static/js/app_shell.js");
   const { api } = await import("/static/js/api.js");
-  await mendSubscription(api.notify);
+  await renewSubscription(api.notify);
 }"""
 SIGN_IN = """async (id) => {
   await navigator.serviceWorker.ready;
-  await (await import("/static/js/session.js")).keep({ id, token: "t" });
+  await (await import("/static/js/session.js")).saveSession({ id, token: "t" });
 }"""
 KEPT = """async () => {
   const cache = await caches.open("oldfriend-1");

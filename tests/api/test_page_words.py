@@ -13,7 +13,7 @@ from oldfriend.api.web_app import STATIC_DIR
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import list_sections
 
-WORDS = STATIC_DIR / "js" / "words"
+WORDS = STATIC_DIR / "js" / "i18n"
 PHRASE = re.compile(r"^  (\w+): (\".*\"),$", re.M)
 PLACEHOLDER = re.compile(r"\{(\w+)(?:\|[^{}]*)?\}")
 COUNTED = re.compile(r"\{(\w+)\} (?!/)(\w[\w’'-]*)")
@@ -156,7 +156,7 @@ def test_numbers_are_told_as_the_language_counts(language: str, told: str) -> No
         globalThis.localStorage = {{ getItem: () => null }};
         const value = {{ languages: ["{language}"] }};
         Object.defineProperty(globalThis, "navigator", {{ value }});
-        const {{ ready, t }} = await import({json.dumps((WORDS.parent / "words.js").as_uri())});
+        const {{ ready, t }} = await import({json.dumps((WORDS.parent / "i18n.js").as_uri())});
         await ready;
         console.log([0, 1, 1200].map((count) => t("days_messages", {{ count }})).join(" · "));
         process.exit();
@@ -171,8 +171,8 @@ def test_words_of_other_languages_are_not_in_the_first_bundle() -> None:
     """Each has a bundle of its own, which is read when it is spoken."""
     bundles = load_bundles()
 
-    assert {f"js/words/{language}.js" for language in OTHERS} <= {*bundles}
-    assert "js/words/en/talk.js" in bundles[ENTRY]
+    assert {f"js/i18n/{language}.js" for language in OTHERS} <= {*bundles}
+    assert "js/i18n/en/chat.js" in bundles[ENTRY]
     for language in OTHERS:
-        assert f'"js/words/{language}/talk.js": ' not in bundles[ENTRY]
-        assert f'"js/words/{language}/talk.js": ' in bundles[f"js/words/{language}.js"]
+        assert f'"js/i18n/{language}/chat.js": ' not in bundles[ENTRY]
+        assert f'"js/i18n/{language}/chat.js": ' in bundles[f"js/i18n/{language}.js"]

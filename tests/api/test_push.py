@@ -95,8 +95,10 @@ async def test_browser_that_has_a_new_subscription_is_told_there(
 
 async def tell(app: AppContext, message: UnpromptedMessage) -> None:
     """Say something to the owner unasked."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    await answer_message(app, line, MessageSubmission(text="Hello."))
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
+    await answer_message(app, chat_context, MessageSubmission(text="Hello."))
     async with app.db.begin_write() as tx:
         owner = await ensure_owner(tx, now=app.clock(), zone="UTC")
         await send_unprompted(tx, app, owner.id, message, now=app.clock())

@@ -45,13 +45,13 @@ def test_page_files_load_no_external_resources_and_no_inline_code(path: Path) ->
 
 def phrases_of(language: str) -> list[str]:
     """The names of all that is said in a language, place by place."""
-    parts = sorted((STATIC_DIR / "js" / "words" / language).iterdir())
+    parts = sorted((STATIC_DIR / "js" / "i18n" / language).iterdir())
     return [name for part in parts for name in PHRASE.findall(part.read_text("utf-8"))]
 
 
 def test_every_page_language_has_the_same_phrases() -> None:
     """A phrase in one book is in each, and once."""
-    books = {part.stem for part in (STATIC_DIR / "js" / "words").iterdir()}
+    books = {part.stem for part in (STATIC_DIR / "js" / "i18n").iterdir()}
     said = phrases_of("en")
 
     assert books == {"de", "en", "es", "fr", "zh"}
@@ -96,7 +96,7 @@ def test_every_defined_phrase_is_used_and_every_used_phrase_is_defined() -> None
     scripts = "".join(
         path.read_text("utf-8")
         for path in (STATIC_DIR / "js").rglob("*.js")
-        if "words" not in path.relative_to(STATIC_DIR / "js").parts[:-1]
+        if "i18n" not in path.relative_to(STATIC_DIR / "js").parts[:-1]
     )
     used = set(re.findall(r"\bt\(\s*\"(\w+)\"", scripts))
     of_channel = set(re.findall(r"`\$\{channel\}_(\w+)`", scripts))

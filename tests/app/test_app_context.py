@@ -21,10 +21,10 @@ def weighed_by(app: AppContext, scorer: ScorerName) -> AppContext:
     return app.with_settings(app, replace(app.settings, search=search))
 
 
-async def score(app: AppContext, line: ChatContext) -> float:
+async def score(app: AppContext, chat_context: ChatContext) -> float:
     """What the best belief scores as an answer."""
     cue = RecallQuery(text="Do I love jazz?", language="en", at=app.clock())
-    found = await recall(app.search_deps, line.person, cue, limit=5)
+    found = await recall(app.search_deps, chat_context.person, cue, limit=5)
     return found.beliefs[0].score.value
 
 
@@ -33,15 +33,17 @@ async def test_changed_scorer_setting_applies_from_the_next_recall(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """Beliefs at hand are the same, and nothing of the scorer before is left in them."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    await answer_message(app, line, MessageSubmission(text="I love jazz."))
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
+    await answer_message(app, chat_context, MessageSubmission(text="I love jazz."))
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     ):
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(app, chat_context.person.id, segment.id)
     clock.tick(minutes=YEAR)
     names: tuple[ScorerName, ...] = ("typed_decay", "dual_trace", "act_r", "typed_decay")
-    scores = [await score(weighed_by(app, name), line) for name in names]
+    scores = [await score(weighed_by(app, name), chat_context) for name in names]
 
-    assert scores[0] == scores[3] == await score(app, line)
+    assert scores[0] == scores[3] == await score(app, chat_context)
     assert len(set(scores)) == 3

@@ -206,13 +206,15 @@ async def test_dead_process_calls_are_stored_once_and_its_leases_released(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """Its calls are in the ledger, its lanes are free at once, and its file is gone."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
     dead = build_process_folder(app.settings.data, app.settings.database, "host/2/dead")
-    spool, asker = CallSpool(dead.own), replace(ASKER, person=line.person.id)
+    spool, asker = CallSpool(dead.own), replace(ASKER, person=chat_context.person.id)
     call = replace(finished().call, request=replace(REQUEST, shown=()))
     spool.put(finished(asker=asker, since=None, call=call))
     spool.begin(asker, REQUEST, step=3, request_hash="h", model="a:b", is_free=False, now=clock())
-    await leave_unanswered(app, line, owner="host/2/dead")
+    await leave_unanswered(app, chat_context, owner="host/2/dead")
     with_model = with_models(app, {"main": ScriptedModel(["I see."])})
     for settled in ([], [("done", 3), ("cut off", 0)]):
         await reap_dead_processes(app)
@@ -224,15 +226,15 @@ async def test_dead_process_calls_are_stored_once_and_its_leases_released(
         dead.own.close(keep=True)
     async with asyncio.timeout(5):
         assert (
-            await answer_message(with_model, line, MessageSubmission(text="and?"))
+            await answer_message(with_model, chat_context, MessageSubmission(text="and?"))
         ).reply.text == "I see."
 
     assert not dead.own.path.exists()
 
 
-async def leave_unanswered(app: AppContext, line: ChatContext, *, owner: str) -> None:
+async def leave_unanswered(app: AppContext, chat_context: ChatContext, *, owner: str) -> None:
     """Have somebody claim a chat in which something was said, and never be heard of again."""
-    await accept_message(app, line, MessageSubmission(text="hello there"), claim_now=False)
+    await accept_message(app, chat_context, MessageSubmission(text="hello there"), claim_now=False)
     async with app.db.begin_write() as tx:
         held = await claim_jobs(tx, "inbox", owner=owner, now=app.clock(), lease_s=60)
     assert held is not None
@@ -264,8 +266,10 @@ async def test_drained_spools_of_all_processes_are_empty(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """One's own, that of a process that lives, and that of one of which it is not certain."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    asker = replace(ASKER, person=line.person.id)
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
+    asker = replace(ASKER, person=chat_context.person.id)
     call = replace(finished().call, request=replace(REQUEST, shown=()))
 
     def spooled(name: str) -> FinishedCall:
@@ -299,10 +303,12 @@ async def test_call_spooled_before_forgetting_is_stored_without_its_text(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """What was heard in a recording says it, and names no message."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
     heard = replace(finished().call, request=replace(REQUEST, purpose="transcription", shown=()))
     spooled = finished(
-        asker=CallContext(person=line.person.id),
+        asker=CallContext(person=chat_context.person.id),
         since=None,
         made_at=clock(),
         call=heard,
@@ -310,13 +316,13 @@ async def test_call_spooled_before_forgetting_is_stored_without_its_text(
     )
     clock.tick(minutes=1)
     said = await accept_message(
-        app, line, MessageSubmission(text="a secret of mine"), claim_now=False
+        app, chat_context, MessageSubmission(text="a secret of mine"), claim_now=False
     )
-    await forget(app, line.person.id, DeletionRequest(ids=(said.message.id,)))
+    await forget(app, chat_context.person.id, DeletionRequest(ids=(said.message.id,)))
     app.spool.put(spooled)
     await drain_spools(app)
     async with app.db.begin_read() as tx:
-        kept = await find_transcript(tx, line.person.id, "hash")
+        kept = await find_transcript(tx, chat_context.person.id, "hash")
         entered = await tx.rows("SELECT outcome, tokens_out FROM model_call WHERE id = 'c1'")
 
     assert kept is None
@@ -336,10 +342,10 @@ async def test_spool_of_another_database_is_not_reaped(app: AppContext, tmp_path
 async def test_clean_exit_removes_the_process_file(app: AppContext) -> None:
     """Neither one that has talked, nor one that has only looked."""
     async with open_app(app.settings) as other:
-        line = await open_local_chat(
+        chat_context = await open_local_chat(
             other.db, other.clock, other.settings, person=None, channel="terminal"
         )
-        await answer_message(other, line, MessageSubmission(text="hello there"))
+        await answer_message(other, chat_context, MessageSubmission(text="hello there"))
         assert other.process_folder.own.path.exists()
 
     assert not other.process_folder.own.path.exists()

@@ -103,15 +103,15 @@ async def talked(
         await memory.add(history(count))
         await memory.consolidate()  # else the first look at beliefs would begin to
     async with open_app(replace(settings, database=url), clock=clock) as app:
-        line = await open_local_chat(
+        chat_context = await open_local_chat(
             app.db, app.clock, app.settings, person="Nora", channel="terminal"
         )
         for is_counted in (False, True):  # the first time opens what stays open
             steps.by_statement, steps.is_counting = {}, is_counted
             for text in ("Hello.", "I live in Porto.", "Where do I live?"):
                 clock.tick(minutes=1)
-                await answer_message(app, line, MessageSubmission(text=text))
-                await try_embed_missing(app, line.person.id)
+                await answer_message(app, chat_context, MessageSubmission(text=text))
+                await try_embed_missing(app, chat_context.person.id)
         steps.is_counting = False
     return steps.by_statement
 

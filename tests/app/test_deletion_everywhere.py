@@ -263,40 +263,44 @@ def thinking_of(app: AppContext) -> AppContext:
     return with_models(app, {"main": model, "small": model, "reflect": model})
 
 
-async def form(app: AppContext, line: ChatContext) -> None:
+async def form(app: AppContext, chat_context: ChatContext) -> None:
     """Have read and thought about whatever waits."""
-    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="asked")
+    await schedule_learning(
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
+    )
     await work(app)
     async with app.db.begin_write() as tx:
-        await enqueue_reflection(tx, app, line.person.id, now=app.clock())
+        await enqueue_reflection(tx, app, chat_context.person.id, now=app.clock())
     await work(app)
 
 
-async def live(app: AppContext, line: ChatContext, clock: FrozenClock) -> list[str]:
+async def live(app: AppContext, chat_context: ChatContext, clock: FrozenClock) -> list[str]:
     """A harmless talk, and one with the secret, and some words after it; the secret's ids."""
-    await answer_message(app, line, MessageSubmission(text=HARMLESS))
-    await form(app, line)
+    await answer_message(app, chat_context, MessageSubmission(text=HARMLESS))
+    await form(app, chat_context)
     clock.tick(minutes=25 * 60)
     ids = []
     for text in SECRETS:
         clock.tick(minutes=1)
-        ids.append((await answer_message(app, line, MessageSubmission(text=text))).message.id)
+        ids.append(
+            (await answer_message(app, chat_context, MessageSubmission(text=text))).message.id
+        )
     for text in ("Well, let us see.", "The tram was late again."):
         clock.tick(minutes=1)
-        await answer_message(app, line, MessageSubmission(text=text))
-    await form(app, line)
+        await answer_message(app, chat_context, MessageSubmission(text=text))
+    await form(app, chat_context)
     return ids
 
 
-async def held(app: AppContext, line: ChatContext) -> str:
+async def held(app: AppContext, chat_context: ChatContext) -> str:
     """Every text of every row that is kept of the person."""
-    rows = await rows_of(app.db, line.person.id)
+    rows = await rows_of(app.db, chat_context.person.id)
     return json.dumps(rows, default=str, ensure_ascii=False)
 
 
-async def assert_formed(app: AppContext, line: ChatContext) -> None:
+async def assert_formed(app: AppContext, chat_context: ChatContext) -> None:
     """The secret has become all that it can become."""
-    person = line.person.id
+    person = chat_context.person.id
     async with app.db.begin_read() as tx:
         memories = await list_memories(tx, person)
         names = {each.name: each.description for each in await list_entities(tx, person)}
@@ -305,14 +309,14 @@ async def assert_formed(app: AppContext, line: ChatContext) -> None:
     kinds = {each.memory.kind for each in memories}
     assert {"note", "event", "opinion", "commitment", "triple", "thought"} <= kinds
     assert "cello" in names["Radomir"]
-    before = await held(app, line)
+    before = await held(app, chat_context)
     assert [each for each in TRACES if each not in before] == []
 
 
-async def assert_gone(app: AppContext, line: ChatContext, report: ForgetReport) -> None:
+async def assert_gone(app: AppContext, chat_context: ChatContext, report: ForgetReport) -> None:
     """Nothing of the secret is left, and nothing else is missing."""
     assert report.is_proved, report.left
-    after = await held(app, line)
+    after = await held(app, chat_context)
     assert [each for each in TRACES if each in after] == []
     assert [each for each in KEPT if each not in after] == []
     pieces = [piece async for _, piece in app.db.iter_raw_bytes()]
@@ -321,16 +325,16 @@ async def assert_gone(app: AppContext, line: ChatContext, report: ForgetReport) 
 
 @pytest.mark.parametrize("by", ["ids", "name"])
 async def test_forgetting_erases_everything_models_derived_from_the_messages(
-    app: AppContext, line: ChatContext, clock: FrozenClock, by: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, by: str
 ) -> None:
     """Not in the call that judged, in a plan, a brief, a summary, a thought, a description, an
     opinion, a promise, a tie, a tool's result or a receipt."""
     talking = thinking_of(app)
-    ids = await live(talking, line, clock)
-    await assert_formed(app, line)
+    ids = await live(talking, chat_context, clock)
+    await assert_formed(app, chat_context)
     wish = DeletionRequest(ids=tuple(ids)) if by == "ids" else DeletionRequest(about="Radomir")
-    report = await forget(app, line.person.id, wish)
+    report = await forget(app, chat_context.person.id, wish)
 
-    await assert_gone(app, line, report)
-    await form(talking, line)
-    await assert_gone(app, line, report)
+    await assert_gone(app, chat_context, report)
+    await form(talking, chat_context)
+    await assert_gone(app, chat_context, report)

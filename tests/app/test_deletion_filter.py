@@ -37,87 +37,90 @@ KEY = "about-anas-hazelnuts"
 pytestmark = pytest.mark.usefixtures("settings_folder")
 
 
-async def say_and_forget(app: AppContext, line: ChatContext, clock: FrozenClock) -> None:
+async def say_and_forget(app: AppContext, chat_context: ChatContext, clock: FrozenClock) -> None:
     """Take in the secret under a key of the client's, answer it, and forget it."""
-    await answer_message(app, line, MessageSubmission(text=SECRET, external_id=KEY))
+    await answer_message(app, chat_context, MessageSubmission(text=SECRET, external_id=KEY))
     clock.tick(minutes=5)
     async with app.db.begin_read() as tx:
-        said = [each.id for each in await list_messages(tx, line.person.id)]
-    await forget(app, line.person.id, DeletionRequest(ids=(said[0],)))
+        said = [each.id for each in await list_messages(tx, chat_context.person.id)]
+    await forget(app, chat_context.person.id, DeletionRequest(ids=(said[0],)))
 
 
 async def test_client_key_of_a_forgotten_message_is_erased(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """It may say as much as the words; in no table and in no byte of the file."""
-    await say_and_forget(app, line, clock)
+    await say_and_forget(app, chat_context, clock)
     async with app.db.begin_read() as tx:
         keys = await tx.rows("SELECT key FROM job_key WHERE queue = 'inbox'")
 
-    assert KEY not in repr(await rows_of(app.db, line.person.id))
+    assert KEY not in repr(await rows_of(app.db, chat_context.person.id))
     assert KEY not in repr(keys)
     assert not [piece async for _, piece in app.db.iter_raw_bytes() if KEY.encode() in piece]
 
 
 @pytest.mark.parametrize("text", [SECRET, "the same delivery, put otherwise"])
 async def test_redelivery_of_a_forgotten_message_is_not_accepted(
-    app: AppContext, line: ChatContext, clock: FrozenClock, text: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, text: str
 ) -> None:
     """Under its key it is known, whatever it says now; another key is another message."""
-    await say_and_forget(app, line, clock)
-    before = await log_of(app, line)
+    await say_and_forget(app, chat_context, clock)
+    before = await log_of(app, chat_context)
 
     assert (
         await accept_message(
-            app, line, MessageSubmission(text=text, external_id=KEY), claim_now=False
+            app, chat_context, MessageSubmission(text=text, external_id=KEY), claim_now=False
         )
         is None
     )
     assert (
-        await store_without_reply(app, line, MessageSubmission(text=text, external_id=KEY)) is None
+        await store_without_reply(app, chat_context, MessageSubmission(text=text, external_id=KEY))
+        is None
     )
-    assert await log_of(app, line) == before
+    assert await log_of(app, chat_context) == before
     assert (
         await accept_message(
-            app, line, MessageSubmission(text=text, external_id="another"), claim_now=False
+            app, chat_context, MessageSubmission(text=text, external_id="another"), claim_now=False
         )
         is not None
     )
 
 
 async def test_import_of_a_forgotten_id_with_other_text_is_filtered_out(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """What had the id before stays out; what is said under it afterwards is said anew."""
     said_at = clock() - DAY
-    await bring_told(app, line, "I have a secret about nuts", at=said_at, now=clock())
+    await bring_told(app, chat_context, "I have a secret about nuts", at=said_at, now=clock())
     async with app.db.begin_read() as tx:
-        (said,) = await list_messages(tx, line.person.id)
-    await forget(app, line.person.id, DeletionRequest(ids=(said.id,)))
+        (said,) = await list_messages(tx, chat_context.person.id)
+    await forget(app, chat_context.person.id, DeletionRequest(ids=(said.id,)))
 
-    again = await bring_told(app, line, "I have an edited secret", at=said_at, now=clock())
+    again = await bring_told(app, chat_context, "I have an edited secret", at=said_at, now=clock())
     assert (again.added, again.forgotten) == (0, 1)
     clock.tick(minutes=1)
-    anew = await bring_told(app, line, "I have an edited secret", at=clock(), now=clock())
+    anew = await bring_told(app, chat_context, "I have an edited secret", at=clock(), now=clock())
     assert (anew.added, anew.forgotten) == (1, 0)
 
 
 async def bring_told(
-    app: AppContext, line: ChatContext, text: str, *, at: Micros, now: Micros
+    app: AppContext, chat_context: ChatContext, text: str, *, at: Micros, now: Micros
 ) -> ImportedCounts:
     """Bring one message under an id."""
     spoken = UnloggedMessage(
         role="person", speaker="Nora", text=text, at=at, trust="person", external_id="nuts-1"
     )
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
     async with app.db.begin_write() as tx:
-        forgotten = await load_deletion_filter(app.settings, tx, line.person.id)
-        target = ImportTarget(chat=line.chat, language="en", tombstones=forgotten)
+        forgotten = await load_deletion_filter(app.settings, tx, chat_context.person.id)
+        target = ImportTarget(chat=chat_context.chat, language="en", tombstones=forgotten)
         return await write_imported_messages(tx, target, [ImportedMessage(message=spoken)], now=now)
 
 
 async def test_external_ids_naming_a_forgotten_entity_are_erased(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """A program may call a session, or a message, by whom it is about."""
     now = app.clock()
@@ -135,15 +138,18 @@ async def test_external_ids_naming_a_forgotten_entity_are_erased(
         ),
     ]
     async with app.db.begin_write() as tx:
-        target = ImportTarget(chat=line.chat, language="en")
+        target = ImportTarget(chat=chat_context.chat, language="en")
         told = [ImportedMessage(message=each, session="about zinnia") for each in spoken]
         await write_imported_messages(tx, target, told, now=now)
-    report = await forget(app, line.person.id, DeletionRequest(about="Zinnia"))
+    report = await forget(app, chat_context.person.id, DeletionRequest(about="Zinnia"))
     again = await accept_message(
-        app, line, MessageSubmission(text="the river", external_id="ask-zinnia"), claim_now=False
+        app,
+        chat_context,
+        MessageSubmission(text="the river", external_id="ask-zinnia"),
+        claim_now=False,
     )
 
     assert report.is_proved, report.left
-    assert "zinnia" not in repr(await rows_of(app.db, line.person.id)).casefold()
-    assert [text for _, text in await log_of(app, line)] == ["the river was high"]
+    assert "zinnia" not in repr(await rows_of(app.db, chat_context.person.id)).casefold()
+    assert [text for _, text in await log_of(app, chat_context)] == ["the river was high"]
     assert again is None

@@ -43,7 +43,7 @@ BAKER = (
 
 
 async def imported(
-    app: AppContext, line: ChatContext, clock: FrozenClock, texts: Sequence[str] = BAKER
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, texts: Sequence[str] = BAKER
 ) -> int:
     """Old talk is brought in and read; the number of the import."""
     told = [
@@ -62,79 +62,89 @@ async def imported(
     ]
     async with app.db.begin_write() as tx:
         reading = ImportSource(file="wa.txt", format="text", sha256="5", me="owner", zone="UTC")
-        batch = await start_or_resume_batch(tx, line.person.id, reading, now=clock())
-        target = ImportTarget(chat=line.chat, language="en", batch=batch.id)
+        batch = await start_or_resume_batch(tx, chat_context.person.id, reading, now=clock())
+        target = ImportTarget(chat=chat_context.chat, language="en", batch=batch.id)
         kept = await write_imported_messages(tx, target, told, now=clock())
         await advance_batch(tx, batch, added=kept.added, known=0)
         await finish_batch(tx, batch, now=clock())
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="import"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="import"
     ):
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(app, chat_context.person.id, segment.id)
     clock.tick(minutes=5)
     return batch.number
 
 
-async def left_of_it(app: AppContext, line: ChatContext) -> str:
+async def left_of_it(app: AppContext, chat_context: ChatContext) -> str:
     """Everything that is kept of somebody, in which words of the import may stand."""
-    held = repr(await rows_of(app.db, line.person.id))
+    held = repr(await rows_of(app.db, chat_context.person.id))
     return " ".join(word for word in ("Lyon", "baker", "Balto") if word in held)
 
 
-async def tell_more(app: AppContext, line: ChatContext) -> None:
+async def tell_more(app: AppContext, chat_context: ChatContext) -> None:
     """Something else is said and read."""
-    await answer_message(app, line, MessageSubmission(text="I live in Porto."))
+    await answer_message(app, chat_context, MessageSubmission(text="I live in Porto."))
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     ):
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(app, chat_context.person.id, segment.id)
 
 
 async def test_rejected_belief_is_forgotten_with_its_message(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Nothing speaks for it, and it keeps nobody's name; what was confirmed stands by itself."""
     await say("My brother Otto plays the cello in the old city orchestra.")
     await say("My sister Ana works as a gardener in the botanical garden.")
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     ):
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(app, chat_context.person.id, segment.id)
     async with app.db.begin_read() as tx:
-        read_in_it = await list_memories(tx, line.person.id)
+        read_in_it = await list_memories(tx, chat_context.person.id)
     for each in read_in_it:
         is_otto = "Otto" in each.memory.text
         await apply_belief_action(
-            app.db, app.clock, line.person.id, "reject" if is_otto else "confirm", each.memory.id
+            app.db,
+            app.clock,
+            chat_context.person.id,
+            "reject" if is_otto else "confirm",
+            each.memory.id,
         )
     names = ("cello", "gardener")
-    wish = DeletionRequest(ids=tuple([await id_of(app, line, name) for name in names]))
+    wish = DeletionRequest(ids=tuple([await id_of(app, chat_context, name) for name in names]))
 
-    report = await forget(app, line.person.id, wish)
+    report = await forget(app, chat_context.person.id, wish)
 
     assert report.is_proved
-    held = repr(await rows_of(app.db, line.person.id))
+    held = repr(await rows_of(app.db, chat_context.person.id))
     assert "Otto" not in held
     async with app.db.begin_read() as tx:
-        left = [each.memory.text for each in await list_memories(tx, line.person.id, live=False)]
+        left = [
+            each.memory.text for each in await list_memories(tx, chat_context.person.id, live=False)
+        ]
     assert left
     assert all("Ana" in text for text in left)
 
 
 async def test_rejected_belief_is_not_kept_as_an_orphan(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Old words that are let go take it with them, while what is believed stays."""
     told = await say("My brother Otto plays the cello in the old city orchestra.")
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     ):
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(app, chat_context.person.id, segment.id)
     async with app.db.begin_read() as tx:
-        believed = await list_memories(tx, line.person.id)
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", believed[0].memory.id)
+        believed = await list_memories(tx, chat_context.person.id)
+    await apply_belief_action(
+        app.db, app.clock, chat_context.person.id, "reject", believed[0].memory.id
+    )
 
-    report = await forget(app, line.person.id, DeletionRequest(ids=(told.message.id,)), orphan=True)
+    report = await forget(
+        app, chat_context.person.id, DeletionRequest(ids=(told.message.id,)), orphan=True
+    )
 
     assert believed[0].memory.id in report.ids
     assert believed[0].memory.id not in report.orphans
@@ -142,58 +152,62 @@ async def test_rejected_belief_is_not_kept_as_an_orphan(
 
 
 async def test_forgetting_an_undone_import_erases_its_ended_beliefs(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """By its number, and only that: its messages are gone, its beliefs were kept as history."""
-    await tell_more(app, line)
-    other = await imported(app, line, clock, ["I live in Oslo.", "I love old ships."])
-    await undo_import(app.db, app.clock, app.settings, line.person, other)
-    second = await imported(app, line, clock)
-    await undo_import(app.db, app.clock, app.settings, line.person, second)
-    assert await left_of_it(app, line) == "Lyon baker Balto"
+    await tell_more(app, chat_context)
+    other = await imported(app, chat_context, clock, ["I live in Oslo.", "I love old ships."])
+    await undo_import(app.db, app.clock, app.settings, chat_context.person, other)
+    second = await imported(app, chat_context, clock)
+    await undo_import(app.db, app.clock, app.settings, chat_context.person, second)
+    assert await left_of_it(app, chat_context) == "Lyon baker Balto"
 
     wish = DeletionRequest(batch=second)
-    shown = await preview_forget(app.db, line.person.id, wish)
-    report = await forget(app, line.person.id, wish)
+    shown = await preview_forget(app.db, chat_context.person.id, wish)
+    report = await forget(app, chat_context.person.id, wish)
 
     assert report.is_proved
     assert shown.counts == report.counts
     assert report.counts["memories"] >= len(BAKER) - 1
     async with app.db.begin_read() as tx:
-        ended = await list_memories(tx, line.person.id, live=False)
-        assert await list_view_mismatches(tx, line.person.id) == []
-    assert await left_of_it(app, line) == ""
+        ended = await list_memories(tx, chat_context.person.id, live=False)
+        assert await list_view_mismatches(tx, chat_context.person.id) == []
+    assert await left_of_it(app, chat_context) == ""
     assert {"Lives in Oslo.", "Lives in Porto."} <= {each.memory.text for each in ended}
 
 
 async def test_forgetting_an_import_also_erases_the_same_undone_import(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Nothing that is kept speaks for it, and it is what somebody wants forgotten."""
-    await tell_more(app, line)
+    await tell_more(app, chat_context)
     await undo_import(
-        app.db, app.clock, app.settings, line.person, await imported(app, line, clock)
+        app.db,
+        app.clock,
+        app.settings,
+        chat_context.person,
+        await imported(app, chat_context, clock),
     )
     clock.tick(minutes=5)
-    again = await imported(app, line, clock)
+    again = await imported(app, chat_context, clock)
 
-    report = await forget(app, line.person.id, DeletionRequest(batch=again))
+    report = await forget(app, chat_context.person.id, DeletionRequest(batch=again))
 
     assert report.is_proved
-    assert await left_of_it(app, line) == ""
+    assert await left_of_it(app, chat_context) == ""
     async with app.db.begin_read() as tx:
-        (home,) = await list_memories(tx, line.person.id)
-        assert await list_view_mismatches(tx, line.person.id) == []
+        (home,) = await list_memories(tx, chat_context.person.id)
+        assert await list_view_mismatches(tx, chat_context.person.id) == []
     assert home.memory.text == "Lives in Porto."
 
 
 async def test_import_undo_removes_its_evidence_from_other_beliefs(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Also of what was edited since; a belief that other words support, too, stands by these."""
-    await tell_more(app, line)
-    number = await imported(app, line, clock)
-    person = line.person.id
+    await tell_more(app, chat_context)
+    number = await imported(app, chat_context, clock)
+    person = chat_context.person.id
     async with app.db.begin_write() as tx:
         said = {each.text: each for each in await list_messages(tx, person)}
         edited = await edit_message(
@@ -205,7 +219,7 @@ async def test_import_undo_removes_its_evidence_from_other_beliefs(
         ]
         await add_evidence(tx, person, home.memory.id, words, extractor="borrow/1", now=clock())
         stood_by = (await get_memory_state(tx, person, home.memory.id)).stats.times_seen
-    await undo_import(app.db, app.clock, app.settings, line.person, number)
+    await undo_import(app.db, app.clock, app.settings, chat_context.person, number)
 
     async with app.db.begin_read() as tx:
         assert await list_stats_mismatches(tx, person) == []

@@ -84,7 +84,7 @@ class Sitting:
     """A talk with a companion that has a small model beside it."""
 
     app: AppContext
-    line: ChatContext
+    chat_context: ChatContext
     clock: FrozenClock
     meanwhile: asyncio.TaskGroup
     judge: Script = field(default=lambda _: judged(None))
@@ -109,7 +109,7 @@ class Sitting:
 
         listener = None if heard is None else say
         given = await answer_message(
-            self.talking, self.line, MessageSubmission(text=text), on_text=listener
+            self.talking, self.chat_context, MessageSubmission(text=text), on_text=listener
         )
         return given.message.id
 
@@ -124,7 +124,7 @@ class Sitting:
 
     async def forgets(self, *ids: str) -> None:
         """Have messages forgotten, and see it proved."""
-        report = await forget(self.app, self.line.person.id, DeletionRequest(ids=ids))
+        report = await forget(self.app, self.chat_context.person.id, DeletionRequest(ids=ids))
         assert report.is_proved
 
     async def answers(self, purpose: str) -> list[str | None]:
@@ -155,7 +155,7 @@ class Sitting:
 
     async def shown(self, purpose: str) -> list[tuple[str, ...]]:
         """What models were shown in calls for a purpose, as it is kept."""
-        person = self.line.person.id
+        person = self.chat_context.person.id
         async with self.app.db.begin_read() as tx:
             rows = await tx.rows(
                 "SELECT shown FROM model_call WHERE purpose = :purpose ORDER BY made_at, id",
@@ -165,14 +165,16 @@ class Sitting:
 
     async def held(self) -> str:
         """All that is kept of the person."""
-        return repr(await rows_of(self.app.db, self.line.person.id))
+        return repr(await rows_of(self.app.db, self.chat_context.person.id))
 
 
 @pytest.fixture
-async def sitting(app: AppContext, line: ChatContext, clock: FrozenClock) -> AsyncIterator[Sitting]:
+async def sitting(
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
+) -> AsyncIterator[Sitting]:
     """Somebody with a companion that understands."""
     async with asyncio.TaskGroup() as meanwhile:
-        yield Sitting(app, line, clock, meanwhile)
+        yield Sitting(app, chat_context, clock, meanwhile)
 
 
 async def test_forgetting_erases_plans_carried_on_in_working_memory(
@@ -185,12 +187,14 @@ async def test_forgetting_erases_plans_carried_on_in_working_memory(
     for text in ("Well, go on.", "It rains a lot here.", "The cat is asleep.", "What a long day!"):
         await sitting.says(text)
     assert "casino" in await sitting.held()
-    shown = await preview_forget(app.db, sitting.line.person.id, DeletionRequest(ids=(secret,)))
+    shown = await preview_forget(
+        app.db, sitting.chat_context.person.id, DeletionRequest(ids=(secret,))
+    )
     await sitting.forgets(secret)
 
     assert shown.calls == {"scripted:main": 5, "scripted:small": 5}  # in each of the turns
     assert "casino" not in await sitting.held()
-    log = await log_of(app, sitting.line)
+    log = await log_of(app, sitting.chat_context)
     assert ("companion", "I see.") in log
     assert ("person", "What a long day!") in log
 
@@ -234,7 +238,7 @@ async def test_forgetting_erases_answers_of_calls_shown_a_redacted_reply(sitting
     await sitting.says("Tell me what I have to do this spring.")
     await sitting.says("thanks!")
     person, wishes = (
-        sitting.line.person.id,
+        sitting.chat_context.person.id,
         [DeletionRequest(ids=(each,)) for each in (secret, elsewhere)],
     )
     of_secret, of_another = [await preview_forget(sitting.app.db, person, wish) for wish in wishes]
@@ -259,7 +263,7 @@ async def test_call_running_while_a_shown_reply_is_redacted_is_not_kept(
     sitting.interrupted(forget_it, while_it_answers=True)
     await sitting.says("thanks!")
 
-    person = sitting.line.person.id
+    person = sitting.chat_context.person.id
     async with sitting.app.db.begin_read() as tx:
         rows = await tx.rows("SELECT outcome, shown FROM model_call WHERE purpose = 'reply'")
         kept = [(row[0], bool(await unpack_ids(tx, person, row[1]))) for row in rows]
@@ -285,7 +289,7 @@ async def test_forgetting_during_a_turn_runs_the_turn_again_without_it(
     held = await sitting.held()
     assert "debts" not in held
     assert "casino" not in held
-    log = await log_of(app, sitting.line)
+    log = await log_of(app, sitting.chat_context)
     assert log[-2:] == [("person", "Well, let us do that now."), ("companion", "I see.")]
     async with app.db.begin_read() as tx:
         ((in_mind,),) = await tx.rows("SELECT content FROM working_memory")
@@ -335,7 +339,7 @@ async def test_streamed_reply_not_based_on_the_forgotten_message_is_stored(
     await sitting.says("thanks!", heard=[])
 
     assert len(replies) == 1
-    assert ("companion", "I see.") in await log_of(app, sitting.line)
+    assert ("companion", "I see.") in await log_of(app, sitting.chat_context)
 
 
 async def test_forgotten_id_is_removed_from_the_dropped_items_of_receipts(
@@ -348,12 +352,12 @@ async def test_forgotten_id_is_removed_from_the_dropped_items_of_receipts(
     for number in range(7):
         await sitting.says(f"Well, number {number}: {'it rained all day long. ' * 60}")
     async with app.db.begin_read() as tx:
-        receipts = await list_receipts(tx, sitting.line.person.id, limit=10)
+        receipts = await list_receipts(tx, sitting.chat_context.person.id, limit=10)
     assert any(secret in str(each.details) for each in receipts)
     await sitting.forgets(secret)
 
     async with app.db.begin_read() as tx:
-        receipts = await list_receipts(tx, sitting.line.person.id, limit=10)
+        receipts = await list_receipts(tx, sitting.chat_context.person.id, limit=10)
     assert len(receipts) == 7
     assert not any(secret in str(each) for each in receipts)
     assert secret not in await sitting.held()

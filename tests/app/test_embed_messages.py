@@ -45,7 +45,7 @@ class CountingEmbedder:
 
 
 async def test_person_messages_are_embedded_once_with_the_speaker_name(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """The companion's own words are not."""
     for number in range(3):
@@ -53,13 +53,13 @@ async def test_person_messages_are_embedded_once_with_the_speaker_name(
     embedder = CountingEmbedder()
     counting = replace(app, embedder=embedder)
 
-    assert await embed_missing(counting, line.person.id) == 3
-    assert await embed_missing(counting, line.person.id) == 0
+    assert await embed_missing(counting, chat_context.person.id) == 3
+    assert await embed_missing(counting, chat_context.person.id) == 0
     assert embedder.given == [f"owner: This is message number {number}." for number in range(3)]
 
 
 async def test_embedding_resumes_after_a_failed_batch(
-    app: AppContext, line: ChatContext, say: Say, monkeypatch: pytest.MonkeyPatch
+    app: AppContext, chat_context: ChatContext, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that dies loses at most one batch."""
     monkeypatch.setattr(embedding, "BATCH_SIZE", 2)
@@ -69,48 +69,51 @@ async def test_embedding_resumes_after_a_failed_batch(
     with pytest.raises(EmbeddingFailed):
         await embed_missing(
             replace(app, embedder=CountingEmbedder(calls=2)),
-            line.person.id,
+            chat_context.person.id,
             progress=seen.append,
         )
     embedder = CountingEmbedder()
-    rest = await embed_missing(replace(app, embedder=embedder), line.person.id)
+    rest = await embed_missing(replace(app, embedder=embedder), chat_context.person.id)
 
     assert seen == [2, 4]
     assert rest == len(embedder.given) == 1
 
 
-async def test_embedding_stops_at_the_limit(app: AppContext, line: ChatContext, say: Say) -> None:
+async def test_embedding_stops_at_the_limit(
+    app: AppContext, chat_context: ChatContext, say: Say
+) -> None:
     """One call of the command line makes up for some, not for a million."""
     for number in range(5):
         await say(f"This is message number {number}.")
 
     counting = replace(app, embedder=CountingEmbedder())
-    assert await embed_missing(counting, line.person.id, limit=3) == 3
+    assert await embed_missing(counting, chat_context.person.id, limit=3) == 3
     async with app.db.begin_read() as tx:
-        assert await count_searchable_messages(tx, line.person.id, "counting") == (5, 3)
+        assert await count_searchable_messages(tx, chat_context.person.id, "counting") == (5, 3)
 
 
 async def test_failed_embedding_of_missing_vectors_returns_an_error_text(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """It says what is wrong, as a sentence to show."""
     await say("My cat is called Miso.")
 
     tired = await try_embed_missing(
-        replace(app, embedder=CountingEmbedder(calls=0)), line.person.id
+        replace(app, embedder=CountingEmbedder(calls=0)), chat_context.person.id
     )
     assert tired == "Search uses words alone for now: tired"
     assert (
-        await try_embed_missing(replace(app, embedder=CountingEmbedder()), line.person.id) is None
+        await try_embed_missing(replace(app, embedder=CountingEmbedder()), chat_context.person.id)
+        is None
     )
 
 
 async def test_belief_edited_during_embedding_is_embedded_again(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """The vector of the old words never stands for the new ones."""
-    await tell(app, line, ["I live in Porto."])
-    home = await the_one(app, line, "Porto")
+    await tell(app, chat_context, ["I live in Porto."])
+    home = await the_one(app, chat_context, "Porto")
     given: list[str] = []
 
     class Interrupted(CountingEmbedder):
@@ -118,39 +121,43 @@ async def test_belief_edited_during_embedding_is_embedded_again(
             """Have the belief corrected meanwhile, once."""
             if any("Porto" in each for each in texts) and not given:
                 await edit_belief_text(
-                    app.db, app.clock, line.person.id, home, "Lives in Porto, by the river."
+                    app.db, app.clock, chat_context.person.id, home, "Lives in Porto, by the river."
                 )
             given.extend(texts)
             return await super().embed(texts)
 
-    await embed_beliefs(replace(app, embedder=Interrupted()), line.person.id)
+    await embed_beliefs(replace(app, embedder=Interrupted()), chat_context.person.id)
 
     assert given == ["Lives in Porto.", "Lives in Porto, by the river."]
     async with app.db.begin_read() as tx:
-        assert not await list_unembedded_beliefs(tx, line.person.id, "counting", limit=5)
+        assert not await list_unembedded_beliefs(tx, chat_context.person.id, "counting", limit=5)
 
 
 async def test_startup_embedding_skips_messages_waiting_for_a_turn(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Else both would embed it; what was answered without a vector is made up for."""
     await say("I have bought a boat.")
-    await accept_message(app, line, MessageSubmission(text="It is a red one."), claim_now=False)
+    await accept_message(
+        app, chat_context, MessageSubmission(text="It is a red one."), claim_now=False
+    )
     embedder = CountingEmbedder()
 
     await start(replace(app, embedder=embedder))
     assert embedder.given == ["owner: I have bought a boat."]
 
 
-async def test_version_restored_by_undo_is_embedded(app: AppContext, line: ChatContext) -> None:
+async def test_version_restored_by_undo_is_embedded(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """It lies before all that is known to have one."""
-    person, embedder = line.person.id, CountingEmbedder()
+    person, embedder = chat_context.person.id, CountingEmbedder()
     counting = replace(app, embedder=embedder)
     given = await accept_message(
-        app, line, MessageSubmission(text="It is a red one."), claim_now=False
+        app, chat_context, MessageSubmission(text="It is a red one."), claim_now=False
     )
     assert given is not None
-    await edit_message(app, line, given.message.id, "It is a blue one.")
+    await edit_message(app, chat_context, given.message.id, "It is a blue one.")
     assert await embed_missing(counting, person) == 1
     async with app.db.begin_write() as tx:  # as the undo of an import does
         for sql in (
@@ -167,16 +174,16 @@ async def test_version_restored_by_undo_is_embedded(app: AppContext, line: ChatC
 
 
 async def test_message_of_a_stopped_turn_is_embedded_by_the_agenda(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """The person has said stop before anybody began."""
     accepted = await accept_message(
-        app, line, MessageSubmission(text="It is a red one."), claim_now=False
+        app, chat_context, MessageSubmission(text="It is a red one."), claim_now=False
     )
     assert accepted is not None
     embedder = CountingEmbedder()
     await start(replace(app, embedder=embedder))
-    await stop_turn(app, line, accepted.message.id)
+    await stop_turn(app, chat_context, accepted.message.id)
 
     await work_off_agenda(replace(app, embedder=embedder))
     assert embedder.given == ["owner: It is a red one."]
@@ -195,11 +202,13 @@ async def work_off_agenda(app: AppContext) -> None:
 
 
 async def test_message_unembedded_by_a_concurrent_turn_is_embedded_by_the_job(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Whoever is at it has passed it over, for then its turn was to embed it."""
     await say("I have bought a boat.")
-    await accept_message(app, line, MessageSubmission(text="It is a red one."), claim_now=False)
+    await accept_message(
+        app, chat_context, MessageSubmission(text="It is a red one."), claim_now=False
+    )
 
     @dataclass
     class Meanwhile(CountingEmbedder):

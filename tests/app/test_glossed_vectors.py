@@ -26,7 +26,7 @@ def test_the_migration_names_the_languages_with_a_glossary() -> None:
 
 
 async def test_a_store_of_before_is_embedded_anew(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """English keeps its vectors to the last bit; the rest is found by meaning afterwards."""
     for text in SAID:
@@ -39,19 +39,21 @@ async def test_a_store_of_before_is_embedded_anew(
     old = await app.embedder.embed([f"owner: {text}" for text in SAID])
     async with app.db.begin_write() as tx:
         await tx.run("DELETE FROM message_vector")
-        await save_message_vectors(tx, line.person.id, model, [english, spanish], np.asarray(old))
-        before = await load_stored_vectors(tx, line.person.id, model, [english, spanish])
+        await save_message_vectors(
+            tx, chat_context.person.id, model, [english, spanish], np.asarray(old)
+        )
+        before = await load_stored_vectors(tx, chat_context.person.id, model, [english, spanish])
 
     async with app.db.begin_write() as tx:
         for statement in MIGRATION.sql.split(";"):
             if statement.strip():
                 await tx.run(statement)
-    assert await embed_missing(app, line.person.id) == 1
+    assert await embed_missing(app, chat_context.person.id) == 1
     async with app.db.begin_read() as tx:
-        after = await load_stored_vectors(tx, line.person.id, model, [english, spanish])
+        after = await load_stored_vectors(tx, chat_context.person.id, model, [english, spanish])
 
     assert after[0] == before[0]
     assert after[1] not in {None, before[1]}
     query = RecallQuery(text="¿con qué clave lo abro?", language="es", at=app.clock())
-    found = await recall(app.search_deps, line.person, query, limit=2)
+    found = await recall(app.search_deps, chat_context.person, query, limit=2)
     assert found.messages[0].message.text == SAID[1]

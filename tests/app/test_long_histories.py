@@ -44,11 +44,11 @@ def counted() -> Iterator[Work]:
         apsw.connection_hooks.remove(work.watch)
 
 
-async def talk(app: AppContext, line: ChatContext) -> None:
+async def talk(app: AppContext, chat_context: ChatContext) -> None:
     """By rules, then with a model that is told what the rules quoted; and on second thought."""
     for each in (replace(app, models={}), app):
-        answered = await answer_message(each, line, MessageSubmission(text=QUESTION))
-    await accept_edit(app, line, answered.message.id, "What did Ana say about the sea?")
+        answered = await answer_message(each, chat_context, MessageSubmission(text=QUESTION))
+    await accept_edit(app, chat_context, answered.message.id, "What did Ana say about the sea?")
 
 
 async def work_of_a_talk(*, history: int) -> int:
@@ -56,12 +56,12 @@ async def work_of_a_talk(*, history: int) -> int:
     with counted() as work:
         async with house_with_model(delay_s=0) as app:
             await line_with_history(app, history, seed=1)
-            line = await open_local_chat(
+            chat_context = await open_local_chat(
                 app.db, app.clock, app.settings, person=None, channel="terminal"
             )
-            await talk(app, line)
+            await talk(app, chat_context)
             before = work.hundreds
-            await talk(app, line)
+            await talk(app, chat_context)
             return work.hundreds - before
 
 

@@ -47,10 +47,10 @@ def with_small_model(app: AppContext, asked: list[CompletionRequest]) -> AppCont
     return with_models(app, {"small": ScriptedModel(read)})
 
 
-async def home_of(app: AppContext, line: ChatContext) -> list[str]:
+async def home_of(app: AppContext, chat_context: ChatContext) -> list[str]:
     """What is believed about where they live."""
     async with app.db.begin_read() as tx:
-        told = await list_beliefs(tx, line.person.id)
+        told = await list_beliefs(tx, chat_context.person.id)
     return [
         e.content.text
         for e in told
@@ -59,13 +59,13 @@ async def home_of(app: AppContext, line: ChatContext) -> list[str]:
 
 
 async def test_reextraction_reads_a_rule_read_segment_once_with_the_model(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """It is estimated before, nothing is believed twice, and then nothing is left to read."""
-    await answer_message(app, line, MessageSubmission(text=HOME))
-    await learn_now(app, line.person.id, cut_reason="asked")
-    assert await home_of(app, line) == ["Lives in Porto."]
-    rereading = await plan_reextraction(app.db, app.settings, line.person.id)
+    await answer_message(app, chat_context, MessageSubmission(text=HOME))
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
+    assert await home_of(app, chat_context) == ["Lives in Porto."]
+    rereading = await plan_reextraction(app.db, app.settings, chat_context.person.id)
     assert (len(rereading.segments), rereading.messages) == (1, 2)
     assert rereading.tokens_in > rereading.tokens_out > 0
 
@@ -73,15 +73,15 @@ async def test_reextraction_reads_a_rule_read_segment_once_with_the_model(
     app = with_small_model(app, asked)
     await schedule_reextraction(app.db, app.clock, app.notifier, rereading)
     await schedule_reextraction(app.db, app.clock, app.notifier, rereading)
-    assert await home_of(app, line) == ["Lives in Porto."]
-    done = await process_due_segments(app, line.person.id)
+    assert await home_of(app, chat_context) == ["Lives in Porto."]
+    done = await process_due_segments(app, chat_context.person.id)
 
     assert (done.read, len(asked)) == (1, 1)
-    assert len(await home_of(app, line)) == 1
+    assert len(await home_of(app, chat_context)) == 1
     async with app.db.begin_read() as tx:
-        (segment,) = await list_segments(tx, line.person.id)
+        (segment,) = await list_segments(tx, chat_context.person.id)
     assert (segment.author, segment.generation) == ("extract/8", 2)
-    assert (await plan_reextraction(app.db, app.settings, line.person.id)).segments == ()
+    assert (await plan_reextraction(app.db, app.settings, chat_context.person.id)).segments == ()
 
 
 @pytest.mark.parametrize(
@@ -92,21 +92,21 @@ async def test_reextraction_reads_a_rule_read_segment_once_with_the_model(
     ],
 )
 async def test_reextraction_summarizes_segments_without_rule_claims(
-    app: AppContext, line: ChatContext, text: str
+    app: AppContext, chat_context: ChatContext, text: str
 ) -> None:
     """By a model that is connected later, in whichever language; before, there is no summary."""
-    await answer_message(app, line, MessageSubmission(text=text))
-    await learn_now(app, line.person.id, cut_reason="asked")
-    rereading = await plan_reextraction(app.db, app.settings, line.person.id)
+    await answer_message(app, chat_context, MessageSubmission(text=text))
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
+    rereading = await plan_reextraction(app.db, app.settings, chat_context.person.id)
     async with app.db.begin_read() as tx:
-        assert await list_summaries(tx, line.person.id) == []
+        assert await list_summaries(tx, chat_context.person.id) == []
     answer = {"self_check": READ_BY_MODEL["self_check"], "summary": text}
     app = with_models(app, {"small": ScriptedModel([json.dumps(answer)])})
     await schedule_reextraction(app.db, app.clock, app.notifier, rereading)
-    await process_due_segments(app, line.person.id)
+    await process_due_segments(app, chat_context.person.id)
 
     async with app.db.begin_read() as tx:
-        assert [each.text for each in await list_summaries(tx, line.person.id)] == [text]
+        assert [each.text for each in await list_summaries(tx, chat_context.person.id)] == [text]
 
 
 @pytest.mark.parametrize(
@@ -118,36 +118,36 @@ async def test_reextraction_summarizes_segments_without_rule_claims(
     ],
 )
 async def test_reextraction_plan_includes_unsupported_languages_but_no_small_talk(
-    app: AppContext, line: ChatContext, clock: FrozenClock, words: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, words: str
 ) -> None:
     """They do not know the language; small talk is not offered, nor what is planned already."""
     for text in (words, "obrigada!"):
-        await answer_message(app, line, MessageSubmission(text=text))
-        await learn_now(app, line.person.id, cut_reason="asked")
+        await answer_message(app, chat_context, MessageSubmission(text=text))
+        await learn_now(app, chat_context.person.id, cut_reason="asked")
         clock.tick(minutes=60)
     async with app.db.begin_read() as tx:
-        told, thanks = await list_segments(tx, line.person.id)
+        told, thanks = await list_segments(tx, chat_context.person.id)
     assert told.author == thanks.author == "rules/6"
 
-    rereading = await plan_reextraction(app.db, app.settings, line.person.id)
+    rereading = await plan_reextraction(app.db, app.settings, chat_context.person.id)
     assert [each.id for each in rereading.segments] == [told.id]
     await schedule_reextraction(app.db, app.clock, app.notifier, rereading)
-    assert (await plan_reextraction(app.db, app.settings, line.person.id)).segments == ()
+    assert (await plan_reextraction(app.db, app.settings, chat_context.person.id)).segments == ()
 
 
 async def test_interrupted_reextraction_reuses_the_stored_model_answer(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """It ended between the answer and what is believed because of it."""
-    await answer_message(app, line, MessageSubmission(text=HOME))
-    await learn_now(app, line.person.id, cut_reason="asked")
+    await answer_message(app, chat_context, MessageSubmission(text=HOME))
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
     asked: list[CompletionRequest] = []
     app = with_small_model(app, asked)
     await schedule_reextraction(
         app.db,
         app.clock,
         app.notifier,
-        await plan_reextraction(app.db, app.settings, line.person.id),
+        await plan_reextraction(app.db, app.settings, chat_context.person.id),
     )
 
     def dies(step: CrashPoint) -> None:
@@ -155,31 +155,33 @@ async def test_interrupted_reextraction_reuses_the_stored_model_answer(
             raise asyncio.CancelledError
 
     with suppress(asyncio.CancelledError):
-        await process_due_segments(replace(app, on_crash_point=dies), line.person.id)
+        await process_due_segments(replace(app, on_crash_point=dies), chat_context.person.id)
     assert len(asked) == 1
-    await process_due_segments(app, line.person.id)
+    await process_due_segments(app, chat_context.person.id)
 
     async with app.db.begin_read() as tx:
-        (segment,) = await list_segments(tx, line.person.id)
+        (segment,) = await list_segments(tx, chat_context.person.id)
     assert (segment.author, segment.generation) == ("extract/8", 2)
     assert len(asked) == 1
 
 
 async def test_unparseable_extraction_answer_is_requested_again(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """It was kept as what was given; only what can be read is used once more."""
-    await answer_message(app, line, MessageSubmission(text=HOME))
+    await answer_message(app, chat_context, MessageSubmission(text=HOME))
     answers = ["no json", "none either", json.dumps(READ_BY_MODEL)]
     app = with_models(app, {"small": ScriptedModel(answers)})
-    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="asked")
+    await schedule_learning(
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
+    )
     async with app.db.begin_read() as tx:
-        (segment,) = await list_segments(tx, line.person.id)
+        (segment,) = await list_segments(tx, chat_context.person.id)
     with pytest.raises(BrokenOutput):
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(app, chat_context.person.id, segment.id)
 
-    assert await consolidate_segment(app, line.person.id, segment.id) is not None
-    assert len(await home_of(app, line)) == 1
+    assert await consolidate_segment(app, chat_context.person.id, segment.id) is not None
+    assert len(await home_of(app, chat_context)) == 1
     async with app.db.begin_read() as tx:
         rows = await tx.rows("SELECT prompt FROM model_call ORDER BY prompt")
     assert [prompt for (prompt,) in rows] == ["extract/8", "extract/8", "extract/8+mend/1"]

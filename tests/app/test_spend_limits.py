@@ -67,18 +67,20 @@ async def calls_of(app: AppContext) -> list[Row]:
         )
 
 
-async def spend(app: AppContext, line: ChatContext, cost: int, *, is_background: bool) -> None:
+async def spend(
+    app: AppContext, chat_context: ChatContext, cost: int, *, is_background: bool
+) -> None:
     """Spend this much on something else."""
-    asker = CallContext(person=line.person.id, is_background=is_background)
+    asker = CallContext(person=chat_context.person.id, is_background=is_background)
     async with app.db.begin_write() as tx:
         call = call_of(purpose="reflect", cost=cost)
         await record_call(tx, asker, call, step=0, request_hash="hash", now=app.clock())
 
 
-async def leave_unembedded(app: AppContext, line: ChatContext, text: str = CAT) -> None:
+async def leave_unembedded(app: AppContext, chat_context: ChatContext, text: str = CAT) -> None:
     """Say something while the provider cannot be reached; that leaves a job on the agenda."""
     unreached = replace(app, embedder=UnavailableEmbedder(app.embedder.model, 512, "not now"))
-    await answer_message(unreached, line, MessageSubmission(text=text))
+    await answer_message(unreached, chat_context, MessageSubmission(text=text))
 
 
 async def do_what_is_due(app: AppContext) -> None:
@@ -87,10 +89,12 @@ async def do_what_is_due(app: AppContext) -> None:
         await run_jobs(app, claim, asyncio.Event())
 
 
-async def embedded(app: AppContext, line: ChatContext) -> int:
+async def embedded(app: AppContext, chat_context: ChatContext) -> int:
     """How many messages have a vector."""
     async with app.db.begin_read() as tx:
-        _, embedded = await count_searchable_messages(tx, line.person.id, app.embedder.model)
+        _, embedded = await count_searchable_messages(
+            tx, chat_context.person.id, app.embedder.model
+        )
     return embedded
 
 
@@ -108,7 +112,7 @@ async def test_embedding_after_a_lost_lease_makes_no_call(
 
 
 async def test_embedding_calls_are_recorded_with_their_turn(
-    app: AppContext, line: ChatContext, say: Say, server: EmbeddingServer
+    app: AppContext, chat_context: ChatContext, say: Say, server: EmbeddingServer
 ) -> None:
     """To the person, with the turn: tokens, cost, latency."""
     said = await say(CAT)
@@ -118,7 +122,7 @@ async def test_embedding_calls_are_recorded_with_their_turn(
                ORDER BY made_at, id LIMIT 1"""
         )
 
-    row = (line.person.id, said.receipt.turn, 0, "done")
+    row = (chat_context.person.id, said.receipt.turn, 0, "done")
     assert len(server.asked) > 0
     assert await calls_of(app) == [row] * len(server.asked)
     assert call == (RENTED, 7, 0, A_CENT, None, None)
@@ -135,12 +139,12 @@ async def test_failed_embedding_call_is_recorded_and_the_reply_still_comes(
 
 
 async def test_embedding_calls_of_the_doctor_are_charged_to_the_owner(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Such as the word that the doctor has embedded."""
     await run_checks(app)
 
-    assert await calls_of(app) == [(line.person.id, None, 0, "done")]
+    assert await calls_of(app) == [(chat_context.person.id, None, 0, "done")]
 
 
 async def test_doctor_embedding_without_any_person_is_not_recorded(app: AppContext) -> None:
@@ -152,14 +156,14 @@ async def test_doctor_embedding_without_any_person_is_not_recorded(app: AppConte
 
 async def test_embed_job_over_the_background_limit_waits_until_midnight(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     server: EmbeddingServer,
     clock: FrozenClock,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """It asks nobody, says so, and goes on at midnight by the clocks of the house."""
-    await leave_unembedded(app, line)
-    await spend(app, line, A_DOLLAR, is_background=True)
+    await leave_unembedded(app, chat_context)
+    await spend(app, chat_context, A_DOLLAR, is_background=True)
     with caplog.at_level(logging.INFO, logger=EVENT_LOGGER.name):
         await do_what_is_due(app)
     midnight = get_start_of_day(clock(), app.settings.zone, days_back=-1)
@@ -175,8 +179,8 @@ async def test_embed_job_over_the_background_limit_waits_until_midnight(
     assert (letter.due_at, letter.attempts, until) == (midnight, 0, midnight)
     assert "waits-for-tomorrow" in caplog.messages
     assert well(findings, "Embedding has reached today's limit and continues on 2023-11-15 00:00.")
-    assert await embedded(app, line) == 1
-    assert (line.person.id, None, 1, "done") in await calls_of(app)
+    assert await embedded(app, chat_context) == 1
+    assert (chat_context.person.id, None, 1, "done") in await calls_of(app)
 
 
 def well(findings: list[CheckResult], text: str) -> bool:
@@ -185,35 +189,35 @@ def well(findings: list[CheckResult], text: str) -> bool:
 
 
 async def test_turn_embedding_ignores_the_background_limit(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """They have one of their own."""
-    await spend(app, line, A_DOLLAR, is_background=True)
+    await spend(app, chat_context, A_DOLLAR, is_background=True)
     await say(CAT)
 
-    assert await embedded(app, line) == 1
+    assert await embedded(app, chat_context) == 1
 
 
 async def test_embedding_missing_vectors_counts_against_the_background_limit(
-    app: AppContext, line: ChatContext, server: EmbeddingServer
+    app: AppContext, chat_context: ChatContext, server: EmbeddingServer
 ) -> None:
     """An import obeys its limit, too, and says so."""
-    await leave_unembedded(app, line)
-    await spend(app, line, A_DOLLAR - 1, is_background=True)
-    assert await try_embed_missing(app, line.person.id) is None
-    await leave_unembedded(app, line, "My boat is called Dora.")
-    trouble = await try_embed_missing(app, line.person.id)
+    await leave_unembedded(app, chat_context)
+    await spend(app, chat_context, A_DOLLAR - 1, is_background=True)
+    assert await try_embed_missing(app, chat_context.person.id) is None
+    await leave_unembedded(app, chat_context, "My boat is called Dora.")
+    trouble = await try_embed_missing(app, chat_context.person.id)
 
     assert trouble == (
         "Search uses words alone for now: Today's limit for background work is reached; "
         "it ends at midnight."
     )
-    assert await calls_of(app) == [(line.person.id, None, 1, "done")]
+    assert await calls_of(app) == [(chat_context.person.id, None, 1, "done")]
     assert len(server.asked) == 1
 
 
 async def test_recall_over_the_total_limit_falls_back_to_keywords(
-    app: AppContext, line: ChatContext, say: Say, server: EmbeddingServer
+    app: AppContext, chat_context: ChatContext, say: Say, server: EmbeddingServer
 ) -> None:
     """No call is made, neither in a turn nor outside one; the doctor calls it no fault."""
     await say(CAT)
@@ -221,10 +225,10 @@ async def test_recall_over_the_total_limit_falls_back_to_keywords(
     capped = replace(
         app, settings=replace(app.settings, budget=BudgetSettings(all_per_day=asked * A_CENT))
     )
-    await answer_message(capped, line, MessageSubmission(text="What is my cat called?"))
-    looking = capped.with_asker(CallContext(person=line.person.id)).search_deps
+    await answer_message(capped, chat_context, MessageSubmission(text="What is my cat called?"))
+    looking = capped.with_asker(CallContext(person=chat_context.person.id)).search_deps
     cue = RecallQuery(text="How is my cat called?", language="en", at=app.clock())
-    found = await recall(looking, line.person, cue, limit=1)
+    found = await recall(looking, chat_context.person, cue, limit=1)
 
     assert len(server.asked) == asked
     assert found.is_degraded
@@ -232,15 +236,15 @@ async def test_recall_over_the_total_limit_falls_back_to_keywords(
 
 
 async def test_local_embedding_is_recorded_and_never_limited(
-    app: AppContext, line: ChatContext, server: EmbeddingServer
+    app: AppContext, chat_context: ChatContext, server: EmbeddingServer
 ) -> None:
     """It costs nothing."""
     server.dollars = None
     here = replace(app.settings, embedder=EmbedderSettings(model="mine:hashed", dimension=512))
     async with open_app(here, clock=app.clock) as other:
-        await spend(other, line, A_DOLLAR, is_background=True)
-        await leave_unembedded(other, line)
+        await spend(other, chat_context, A_DOLLAR, is_background=True)
+        await leave_unembedded(other, chat_context)
         await do_what_is_due(other)
 
-        assert await embedded(other, line) == 1
+        assert await embedded(other, chat_context) == 1
         assert len(await calls_of(other)) == 1

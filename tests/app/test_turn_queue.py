@@ -126,19 +126,23 @@ def slowly(request: CompletionRequest) -> ScriptedReply:
     return replace(echo(request), delay_s=0.3)
 
 
-async def said(app: AppContext, line: ChatContext, text: str, **more: object) -> AcceptedMessage:
+async def said(
+    app: AppContext, chat_context: ChatContext, text: str, **more: object
+) -> AcceptedMessage:
     """Have something said that waits for a worker."""
     accepted = await accept_message(
-        app, line, MessageSubmission(text=text, **more), claim_now=False
+        app, chat_context, MessageSubmission(text=text, **more), claim_now=False
     )
     assert accepted is not None
     return accepted
 
 
-async def log_of(app: AppContext, line: ChatContext) -> list[tuple[str, str]]:
+async def log_of(app: AppContext, chat_context: ChatContext) -> list[tuple[str, str]]:
     """What stands in a chat."""
     async with app.db.begin_read() as tx:
-        messages = await list_recent_messages(tx, line.person.id, line.chat.id, limit=50)
+        messages = await list_recent_messages(
+            tx, chat_context.person.id, chat_context.chat.id, limit=50
+        )
     return [(message.role, message.text) for message in messages]
 
 
@@ -165,26 +169,34 @@ async def work_until(app: AppContext, is_so: Callable[[], bool], *, within_s: fl
 
 
 @pytest.fixture
-async def line(app: AppContext) -> ChatContext:
+async def chat_context(app: AppContext) -> ChatContext:
     """The owner, on a platform."""
     return await open_local_chat(app.db, app.clock, app.settings, person=None, channel="platform")
 
 
-async def test_redelivered_message_is_answered_once(app: AppContext, line: ChatContext) -> None:
+async def test_redelivered_message_is_answered_once(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """Platforms redeliver what they are not sure of."""
     platform = Platform()
     app = with_model(replace(app, channels={"platform": platform}), ScriptedModel(echo))
-    await said(app, line, "hello there", external_id="m1")
+    await said(app, chat_context, "hello there", external_id="m1")
     assert (
         await accept_message(
-            app, line, MessageSubmission(text="hello there", external_id="m1"), claim_now=False
+            app,
+            chat_context,
+            MessageSubmission(text="hello there", external_id="m1"),
+            claim_now=False,
         )
         is None
     )
     await work_until(app, lambda: bool(platform.sent))
     assert (
         await accept_message(
-            app, line, MessageSubmission(text="hello there", external_id="m1"), claim_now=False
+            app,
+            chat_context,
+            MessageSubmission(text="hello there", external_id="m1"),
+            claim_now=False,
         )
         is None
     )
@@ -194,7 +206,7 @@ async def test_redelivered_message_is_answered_once(app: AppContext, line: ChatC
 
 
 async def test_message_burst_is_answered_in_one_turn(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Whoever writes in short lines is not answered line by line."""
     platform = Platform(debounce_s=2.0)
@@ -202,7 +214,7 @@ async def test_message_burst_is_answered_in_one_turn(
     app = with_model(replace(app, channels={"platform": platform}), model)
     for number, text in enumerate(("so", "guess what", "we got the flat")):
         clock.tick(seconds=1)
-        await said(app, line, text, external_id=f"m{number}", number=number)
+        await said(app, chat_context, text, external_id=f"m{number}", number=number)
     clock.tick(seconds=3)
     await work_until(app, lambda: len(platform.sent) == 3)
 
@@ -211,22 +223,22 @@ async def test_message_burst_is_answered_in_one_turn(
 
 
 async def test_edit_before_the_reply_is_shown_restarts_the_turn(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Nothing was shown yet: only the corrected words are answered."""
     app = with_model(app, ScriptedModel(slowly))
-    accepted = await said(app, line, "I live in Ghent")
+    accepted = await said(app, chat_context, "I live in Ghent")
     async with asyncio.TaskGroup() as tasks:
         answering = tasks.create_task(wait_for_reply(app, accepted, on_text=None))
         await asyncio.sleep(0.1)
-        await accept_edit(app, line, accepted.message.id, "I live in Bruges")
+        await accept_edit(app, chat_context, accepted.message.id, "I live in Bruges")
 
     assert answering.result().reply.text == "re: I live in Bruges"
     assert await jobs_in(app) == []
 
 
 async def test_edit_after_streaming_began_waits_behind_the_turn(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """What somebody has read is not said once more in other words."""
     heard: list[str] = []
@@ -234,27 +246,27 @@ async def test_edit_after_streaming_began_waits_behind_the_turn(
     async def say(piece: str) -> None:
         heard.append(piece)
         if len(heard) == 1:
-            await accept_edit(app, line, accepted.message.id, "I live in Bruges")
+            await accept_edit(app, chat_context, accepted.message.id, "I live in Bruges")
 
     app = with_model(app, ScriptedModel(echo))
-    accepted = await said(app, line, "I live in Ghent")
+    accepted = await said(app, chat_context, "I live in Ghent")
     given = await wait_for_reply(app, accepted, on_text=say)
 
     assert "".join(heard) == given.reply.text == "re: I live in Ghent"
-    assert ("person", "I live in Bruges") in await log_of(app, line)
+    assert ("person", "I live in Bruges") in await log_of(app, chat_context)
     assert await jobs_in(app) == []
 
 
 @pytest.mark.parametrize("look_every_s", [0.2, 60])
 async def test_stop_ends_a_turn_at_once(
-    app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch, look_every_s: float
+    app: AppContext, chat_context: ChatContext, monkeypatch: pytest.MonkeyPatch, look_every_s: float
 ) -> None:
     """Nothing is answered, and the log says why; it need not be looked for where it is said."""
     monkeypatch.setattr(leases, "POLL_INTERVAL_S", look_every_s)
     limits = replace(app.settings.limits, heartbeat_s=30, lease_s=120)
     app = replace(app, settings=replace(app.settings, limits=limits))
     app = with_model(app, ScriptedModel(lambda request: replace(echo(request), delay_s=60)))
-    accepted = await said(app, line, "tell me everything")
+    accepted = await said(app, chat_context, "tell me everything")
 
     async def wait_in_vain() -> None:
         with pytest.raises(TurnStopped):
@@ -264,13 +276,13 @@ async def test_stop_ends_a_turn_at_once(
         tasks.create_task(wait_in_vain())
         await asyncio.sleep(0.1)
         stopper = app if look_every_s > 1 else replace(app, notifier=Notifier(app.db))
-        await stop_turn(stopper, line, accepted.message.id)
+        await stop_turn(stopper, chat_context, accepted.message.id)
 
-    assert [role for role, _ in await log_of(app, line)] == ["person", "marker"]
+    assert [role for role, _ in await log_of(app, chat_context)] == ["person", "marker"]
 
 
 async def test_rate_limited_messages_are_answered_later_in_order(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Fifteen a minute are answered at once; the rest when there is room, in order."""
     platform = Platform()
@@ -282,7 +294,7 @@ async def test_rate_limited_messages_are_answered_later_in_order(
         ScriptedModel(echo),
     )
     for number in range(20):
-        await said(app, line, f"line {number}")
+        await said(app, chat_context, f"line {number}")
     await work_until(app, lambda: len(platform.sent) == 15)
     assert len(await jobs_in(app)) == 5
     clock.tick(seconds=8)
@@ -294,7 +306,7 @@ async def test_rate_limited_messages_are_answered_later_in_order(
 
 
 async def test_turn_timeout_replies_that_the_model_is_too_slow(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """The person hears the truth, and the next turn does not catch up."""
     limits = LimitSettings(messages_per_minute=0, turn_timeout_s=0.2)
@@ -302,16 +314,16 @@ async def test_turn_timeout_replies_that_the_model_is_too_slow(
         replace(app, settings=replace(app.settings, limits=limits)),
         ScriptedModel(lambda request: replace(echo(request), delay_s=60)),
     )
-    given = await answer_message(app, line, MessageSubmission(text="tell me a story"))
+    given = await answer_message(app, chat_context, MessageSubmission(text="tell me a story"))
 
     assert "takes too long" in given.reply.text
     assert given.receipt.details["trouble"] == {"kind": "slow", "error": ""}
-    assert ("marker", "slow") in await log_of(app, line)
+    assert ("marker", "slow") in await log_of(app, chat_context)
 
 
 @pytest.mark.slow
 async def test_repeatedly_failing_turn_becomes_a_retryable_dead_letter(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """It is set aside, those behind it are answered, and nothing is lost."""
     platform = Platform()
@@ -323,8 +335,8 @@ async def test_repeatedly_failing_turn_becomes_a_retryable_dead_letter(
         return echo(request)
 
     app = with_model(replace(app, channels={"platform": platform}), ScriptedModel(break_or_echo))
-    await said(app, line, "a bad thing")
-    await said(app, line, "a good thing")
+    await said(app, chat_context, "a bad thing")
+    await said(app, chat_context, "a good thing")
     for _ in range(MAX_ATTEMPTS):
         count = len(platform.sent)
         stopping = asyncio.Event()
@@ -350,7 +362,7 @@ async def test_repeatedly_failing_turn_becomes_a_retryable_dead_letter(
 
 @pytest.mark.slow
 async def test_failed_delivery_is_retried_in_order(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """And what it will never take holds back the rest of its own reply only."""
     platform = Platform(trouble=[DeliveryFailed("busy", retry_after_s=5), Undeliverable("too odd")])
@@ -358,8 +370,8 @@ async def test_failed_delivery_is_retried_in_order(
         replace(app, channels={"platform": platform}),
         ScriptedModel(["one\ntwo", "three"]),
     )
-    await said(app, line, "first")
-    await said(app, line, "second")
+    await said(app, chat_context, "first")
+    await said(app, chat_context, "second")
     await work_until(app, lambda: len(platform.trouble) == 1)
     assert platform.sent == []
     clock.tick(seconds=60)
@@ -373,12 +385,12 @@ async def test_failed_delivery_is_retried_in_order(
 
 
 async def test_worker_with_an_expired_outbox_lease_sends_nothing(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Somebody else has taken over by then, and the person would read it twice."""
     platform = Platform()
     app = with_model(replace(app, channels={"platform": platform}), ScriptedModel(["one"]))
-    await answer_message(replace(app, channels={}), line, MessageSubmission(text="first"))
+    await answer_message(replace(app, channels={}), chat_context, MessageSubmission(text="first"))
     late, after = [await outbox_of(app, name, lease_s=0.01) for name in ("late", "after")]
 
     await deliver(app, late, asyncio.Event())
@@ -388,7 +400,7 @@ async def test_worker_with_an_expired_outbox_lease_sends_nothing(
 
 
 async def test_worker_that_lost_its_lease_returns_the_other_workers_reply(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """A process that had no time for its lease decided the same turn; it writes nothing."""
     limits = replace(app.settings.limits, lease_s=0.05, heartbeat_s=10.0)
@@ -397,7 +409,7 @@ async def test_worker_that_lost_its_lease_returns_the_other_workers_reply(
     elsewhere = replace(app, spool=CallSpool())  # in this process it would wait for the first
     quick = with_model(elsewhere, ScriptedModel(["It was me."]))
     accepted = await accept_message(
-        late, line, MessageSubmission(text="hello there"), claim_now=True
+        late, chat_context, MessageSubmission(text="hello there"), claim_now=True
     )
     assert accepted is not None
     async with asyncio.TaskGroup() as tasks:
@@ -406,7 +418,10 @@ async def test_worker_that_lost_its_lease_returns_the_other_workers_reply(
         await wait_for_reply(quick, replace(accepted, lease=None), on_text=None)
 
     assert (await asked).reply.text == "It was me."
-    assert await log_of(app, line) == [("person", "hello there"), ("companion", "It was me.")]
+    assert await log_of(app, chat_context) == [
+        ("person", "hello there"),
+        ("companion", "It was me."),
+    ]
 
 
 async def outbox_of(app: AppContext, name: str, *, lease_s: float) -> Lease:
@@ -419,7 +434,7 @@ async def outbox_of(app: AppContext, name: str, *, lease_s: float) -> Lease:
 
 
 async def test_turn_rerun_after_a_crash_repeats_no_model_call_or_tool_call(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """The ledger knows what was given and done before the crash."""
 
@@ -441,7 +456,7 @@ async def test_turn_rerun_after_a_crash_repeats_no_model_call_or_tool_call(
             raise PowerCut
 
     app = replace(with_model(app, model), on_crash_point=cut)
-    accepted = await said(app, line, "what time is it in Tokyo?")
+    accepted = await said(app, chat_context, "what time is it in Tokyo?")
     with pytest.raises(PowerCut):
         await wait_for_reply(app, accepted, on_text=None)
     await asyncio.sleep(0)
@@ -455,15 +470,17 @@ async def test_turn_rerun_after_a_crash_repeats_no_model_call_or_tool_call(
     assert steps.count("tool finished") == 1
 
 
-async def test_message_edited_twice_is_answered_once(app: AppContext, line: ChatContext) -> None:
+async def test_message_edited_twice_is_answered_once(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """The last words count, however often they were changed before the answer."""
     app = with_model(app, ScriptedModel(slowly))
-    accepted = await said(app, line, "I live in Ghent")
-    await accept_edit(app, line, accepted.message.id, "I live in Bruges")
+    accepted = await said(app, chat_context, "I live in Ghent")
+    await accept_edit(app, chat_context, accepted.message.id, "I live in Bruges")
     async with asyncio.TaskGroup() as tasks:
         answering = tasks.create_task(wait_for_reply(app, accepted, on_text=None))
         await asyncio.sleep(0.1)
-        await accept_edit(app, line, accepted.message.id, "I live in Ostend")
+        await accept_edit(app, chat_context, accepted.message.id, "I live in Ostend")
 
     assert answering.result().reply.text == "re: I live in Ostend"
     assert await jobs_in(app) == []
@@ -471,7 +488,7 @@ async def test_message_edited_twice_is_answered_once(app: AppContext, line: Chat
 
 @pytest.mark.slow
 async def test_stopping_worker_finishes_one_turn_and_leaves_the_other_jobs(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """However much waits there."""
     platform, begun = Platform(), asyncio.Event()
@@ -483,7 +500,7 @@ async def test_stopping_worker_finishes_one_turn_and_leaves_the_other_jobs(
     model = ScriptedModel(ask)
     app = with_model(replace(app, channels={"platform": platform}), model)
     for number in range(5):
-        await said(app, line, f"line {number}")
+        await said(app, chat_context, f"line {number}")
     stopping = asyncio.Event()
     async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
         tasks.create_task(run_worker(app, stopping=stopping))
@@ -496,11 +513,11 @@ async def test_stopping_worker_finishes_one_turn_and_leaves_the_other_jobs(
 
 
 async def test_cancelled_turn_releases_its_lease_and_counts_no_attempt(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """The next one need not wait for the lease to end, and no attempt is counted."""
     slow = with_model(app, ScriptedModel(lambda request: replace(echo(request), delay_s=60)))
-    accepted = await said(slow, line, "first")
+    accepted = await said(slow, chat_context, "first")
     for _ in range(MAX_ATTEMPTS + 1):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):
@@ -513,12 +530,12 @@ async def test_cancelled_turn_releases_its_lease_and_counts_no_attempt(
 
 
 async def test_replies_are_delivered_after_a_long_platform_outage(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """An outage is weather: nothing is set aside for it."""
     platform = Platform(trouble=[DeliveryFailed("away") for _ in range(12)])
     app = with_model(replace(app, channels={"platform": platform}), ScriptedModel(echo))
-    await said(app, line, "hello there")
+    await said(app, chat_context, "hello there")
     for left in reversed(range(12)):
         await work_until(app, lambda left=left: len(platform.trouble) == left)
         clock.tick(minutes=20)
@@ -530,12 +547,12 @@ async def test_replies_are_delivered_after_a_long_platform_outage(
 
 @pytest.mark.slow
 async def test_worker_waits_while_the_database_is_unavailable(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """It is no crash of the worker."""
     platform = Platform()
     app = with_model(replace(app, channels={"platform": platform}), ScriptedModel(echo))
-    await said(app, line, "hello there")
+    await said(app, chat_context, "hello there")
 
     @dataclass
     class Moody:
@@ -555,7 +572,7 @@ async def test_worker_waits_while_the_database_is_unavailable(
 
 
 async def test_lease_is_lost_when_its_extension_fails_to_commit(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Whoever works on finds that out, and does not take it for extended."""
 
@@ -573,15 +590,15 @@ async def test_lease_is_lost_when_its_extension_fails_to_commit(
 
     limits = LimitSettings(messages_per_minute=0, lease_s=0.4, heartbeat_s=0.1)
     app = replace(app, settings=replace(app.settings, limits=limits))
-    await said(app, line, "one")
+    await said(app, chat_context, "one")
     [held] = await claim_batch(app, "inbox", 1)
     with pytest.raises(LeaseLost):
         await HeldLease(replace(app, db=Full()), held).run(asyncio.sleep(5))
 
 
-async def test_waiting_for_a_dropped_job_fails(app: AppContext, line: ChatContext) -> None:
+async def test_waiting_for_a_dropped_job_fails(app: AppContext, chat_context: ChatContext) -> None:
     """Whoever waits hears that there will be no answer."""
-    accepted = await said(app, line, "never mind")
+    accepted = await said(app, chat_context, "never mind")
     (job,) = await jobs_in(app)
     async with app.db.begin_write() as tx:
         await drop_job(tx, job.queue, job.partition, job.seq, now=app.clock())
@@ -592,7 +609,7 @@ async def test_waiting_for_a_dropped_job_fails(app: AppContext, line: ChatContex
 
 @pytest.mark.slow
 async def test_lease_is_extended_through_many_short_turns(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """The partition stays with whoever works on it, also when there is never a pause."""
     platform = Platform()
@@ -603,7 +620,7 @@ async def test_lease_is_extended_through_many_short_turns(
     )
     app = with_model(app, model)
     for number in range(60):
-        await said(app, line, f"line {number}")
+        await said(app, chat_context, f"line {number}")
     await work_until(app, lambda: len(platform.sent) == 60, within_s=30)
 
     assert len(model.requests) == 60
@@ -612,13 +629,13 @@ async def test_lease_is_extended_through_many_short_turns(
 
 @pytest.mark.slow
 async def test_turn_with_an_expired_lease_makes_no_model_call(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """The time between the claim and the work counts, too: another may be at it by now."""
     limits = LimitSettings(messages_per_minute=0, lease_s=1.0, heartbeat_s=0.9)
     model = ScriptedModel(echo)
     app = with_model(replace(app, settings=replace(app.settings, limits=limits)), model)
-    await said(app, line, "one")
+    await said(app, chat_context, "one")
     [late] = await claim_batch(app, "inbox", 1)
     time.sleep(limits.lease_s)  # noqa: ASYNC251 - what keeps the whole process from its work
     await answer_chat(app, late, asyncio.Event())
@@ -626,17 +643,17 @@ async def test_turn_with_an_expired_lease_makes_no_model_call(
 
     [again] = await claim_batch(app, "inbox", 1)
     await answer_chat(app, again, asyncio.Event())
-    assert await log_of(app, line) == [("person", "one"), ("companion", "re: one")]
+    assert await log_of(app, chat_context) == [("person", "one"), ("companion", "re: one")]
     assert len(model.requests) == 1
 
 
 async def test_reply_made_by_one_process_is_delivered_by_another(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """The process that answers need not reach the platform; the one that does cuts the reply."""
     platform = Platform()
     elsewhere = replace(with_model(app, ScriptedModel(["one\ntwo"])), platforms={"platform"})
-    await answer_message(elsewhere, line, MessageSubmission(text="hello there"))
+    await answer_message(elsewhere, chat_context, MessageSubmission(text="hello there"))
     (job,) = await jobs_in(app)
     assert (job.queue, job.payload["text"]) == ("outbox", "one\ntwo")
     await work_until(
@@ -648,11 +665,11 @@ async def test_reply_made_by_one_process_is_delivered_by_another(
 
 
 async def test_worker_without_the_platform_leaves_outbox_jobs_alone(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """It would only put them off for those who could send them."""
     app = replace(with_model(app, ScriptedModel(echo)), platforms={"platform"})
-    await answer_message(app, line, MessageSubmission(text="hello there"))
+    await answer_message(app, chat_context, MessageSubmission(text="hello there"))
     stopping = asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(run_worker(app, stopping=stopping))
@@ -672,15 +689,17 @@ async def test_reply_on_a_channel_without_platform_creates_no_outbox_job(app: Ap
 
 
 async def test_prompt_quotes_the_message_that_is_replied_to(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """In nobody's role; what is forgotten by now is not told of."""
     model = ScriptedModel(echo)
     app = with_model(app, model)
-    first = await answer_message(app, line, MessageSubmission(text="The lighthouse is red."))
+    first = await answer_message(
+        app, chat_context, MessageSubmission(text="The lighthouse is red.")
+    )
     picked = MessageSubmission(text="Why that one?", details={"replies_to": first.message.id})
-    await answer_message(app, line, picked)
-    await answer_message(app, line, replace(picked, details={"replies_to": "gone"}))
+    await answer_message(app, chat_context, picked)
+    await answer_message(app, chat_context, replace(picked, details={"replies_to": "gone"}))
     told = [asked.call_instructions for asked in model.requests]
 
     assert "; the last message replies to this]" in told[-2]
@@ -691,7 +710,7 @@ async def test_prompt_quotes_the_message_that_is_replied_to(
 @pytest.mark.slow
 @pytest.mark.parametrize("crashes", [0, 2])
 async def test_jobs_present_in_worker_crashes_are_run_in_isolation(
-    app: AppContext, line: ChatContext, crashes: int, monkeypatch: pytest.MonkeyPatch
+    app: AppContext, chat_context: ChatContext, crashes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So only what takes its worker down by itself is given up for that in the end."""
     monkeypatch.setattr(concurrency, "SETTLE_S", 0.0)
@@ -731,7 +750,7 @@ async def test_jobs_present_in_worker_crashes_are_run_in_isolation(
 
 @pytest.mark.slow
 async def test_hanging_chat_does_not_block_others_during_isolation(
-    app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch
+    app: AppContext, chat_context: ChatContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not where something is to be done alone beside it, nor where that is what hangs."""
     monkeypatch.setattr(concurrency, "SETTLE_S", 0.0)
@@ -821,7 +840,7 @@ async def count_answered(app: AppContext, lines: list[ChatContext]) -> int:
 
 @pytest.mark.slow
 async def test_suspect_job_waits_until_its_worker_has_settled(
-    app: AppContext, line: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who is killed again and again soon after the start gives nobody up for that."""
     monkeypatch.setattr(concurrency, "SETTLE_S", 1.0)
@@ -831,9 +850,9 @@ async def test_suspect_job_waits_until_its_worker_has_settled(
         if step == "committed":
             committed.put_nowait(step)
 
-    await said(app, line, "first")
+    await said(app, chat_context, "first")
     for _ in range(3):
-        await dies_at_it(app, line)
+        await dies_at_it(app, chat_context)
     other = await open_local_chat(app.db, app.clock, app.settings, person="Ben", channel="place")
     await said(app, other, "second")
     app = replace(with_model(app, ScriptedModel(echo)), on_crash_point=reached)
@@ -848,11 +867,11 @@ async def test_suspect_job_waits_until_its_worker_has_settled(
         await committed.get()
         stopping.set()
 
-    assert (waits.partition, waits.crashes, waits.isolated_crashes) == (line.chat.id, 3, 0)
-    assert await log_of(app, line) == [("person", "first"), ("companion", "re: first")]
+    assert (waits.partition, waits.crashes, waits.isolated_crashes) == (chat_context.chat.id, 3, 0)
+    assert await log_of(app, chat_context) == [("person", "first"), ("companion", "re: first")]
 
 
-async def dies_at_it(app: AppContext, line: ChatContext) -> None:
+async def dies_at_it(app: AppContext, chat_context: ChatContext) -> None:
     """Have what waits in a chat begun by somebody who is never heard of again."""
     async with app.db.begin_write() as tx:
         held = await claim_jobs(
@@ -861,7 +880,7 @@ async def dies_at_it(app: AppContext, line: ChatContext) -> None:
             owner=new_id(app.clock()),
             now=app.clock(),
             lease_s=0.01,
-            partition=line.chat.id,
+            partition=chat_context.chat.id,
         )
     assert held is not None
     await asyncio.sleep(0.05)
@@ -890,10 +909,10 @@ async def test_partitions_are_claimed_in_batch_with_suspect_ones_separate(app: A
 async def test_claim_batch_takes_no_more_partitions_than_asked_for(app: AppContext) -> None:
     """What is left is for other workers."""
     for each in range(3):
-        line = await open_local_chat(
+        chat_context = await open_local_chat(
             app.db, app.clock, app.settings, person=f"p{each}", channel="terminal"
         )
-        await accept_message(app, line, MessageSubmission(text="Hello!"), claim_now=False)
+        await accept_message(app, chat_context, MessageSubmission(text="Hello!"), claim_now=False)
 
     assert len(await claim_batch(app, "inbox", 2)) == 2
     assert len(await claim_batch(app, "inbox", 2)) == 1

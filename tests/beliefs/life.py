@@ -19,25 +19,27 @@ TOLD = (
 )
 
 
-async def tell(app: AppContext, line: ChatContext, texts: Sequence[str] = TOLD) -> None:
+async def tell(app: AppContext, chat_context: ChatContext, texts: Sequence[str] = TOLD) -> None:
     """Say some things, and have them read."""
     for text in texts:
-        await answer_message(app, line, MessageSubmission(text=text))
-    await learn_now(app, line.person.id, cut_reason="asked")
+        await answer_message(app, chat_context, MessageSubmission(text=text))
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
 
 
-async def believed(app: AppContext, line: ChatContext, *, live: bool = True) -> list[BeliefDetails]:
+async def believed(
+    app: AppContext, chat_context: ChatContext, *, live: bool = True
+) -> list[BeliefDetails]:
     """What is believed, found to be what was decided."""
     async with app.db.begin_read() as tx:
-        assert await list_view_mismatches(tx, line.person.id) == []
-        assert await list_stats_mismatches(tx, line.person.id) == []
-        return await list_beliefs(tx, line.person.id, live=live)
+        assert await list_view_mismatches(tx, chat_context.person.id) == []
+        assert await list_stats_mismatches(tx, chat_context.person.id) == []
+        return await list_beliefs(tx, chat_context.person.id, live=live)
 
 
-async def the_one(app: AppContext, line: ChatContext, words: str) -> str:
+async def the_one(app: AppContext, chat_context: ChatContext, words: str) -> str:
     """The id of the one memory in which these words stand."""
     async with app.db.begin_read() as tx:
-        told = await list_beliefs(tx, line.person.id, live=False)
+        told = await list_beliefs(tx, chat_context.person.id, live=False)
     (found,) = [
         each.content.id
         for each in told

@@ -46,11 +46,11 @@ from tests.clock import FrozenClock
 MONTH = 60 * 24 * 30
 
 
-async def values(app: AppContext, line: ChatContext, key: str) -> set[tuple[str, str]]:
+async def values(app: AppContext, chat_context: ChatContext, key: str) -> set[tuple[str, str]]:
     """What is or was so, with its state."""
     return {
         (each.content.value, each.content.status)
-        for each in await believed(app, line, live=False)
+        for each in await believed(app, chat_context, live=False)
         if isinstance(each.content, Memory) and each.content.key == key
     }
 
@@ -68,30 +68,36 @@ def date_of(at: int) -> str:
 
 
 async def test_edited_value_is_active_and_the_old_one_rejected(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Both are kept: what was believed, and what the person says."""
-    await tell(app, line)
-    home = await the_one(app, line, "Porto")
+    await tell(app, chat_context)
+    home = await the_one(app, chat_context, "Porto")
 
-    await edit_belief_text(app.db, app.clock, line.person.id, home[-8:], "Lives in Faro.")
+    await edit_belief_text(app.db, app.clock, chat_context.person.id, home[-8:], "Lives in Faro.")
 
-    assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
+    assert await values(app, chat_context, "location") == {
+        ("Porto", "rejected"),
+        ("Faro", "active"),
+    }
 
 
 async def test_correction_means_the_old_value_never_held(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Two clocks: what was believed then stays on record; the new value was so throughout."""
-    await tell(app, line)
+    await tell(app, chat_context)
     told_at = app.clock()
-    home = await the_one(app, line, "Porto")
+    home = await the_one(app, chat_context, "Porto")
     clock.tick(minutes=40 * 24 * 60)
-    new, old = await edit_belief_text(app.db, app.clock, line.person.id, home, "Lives in Faro.")
+    new, old = await edit_belief_text(
+        app.db, app.clock, chat_context.person.id, home, "Lives in Faro."
+    )
     async with app.db.begin_read() as tx:
-        then = await list_beliefs_at(tx, line.person.id, told_at)
+        then = await list_beliefs_at(tx, chat_context.person.id, told_at)
         known = [
-            await get_memory_state(tx, line.person.id, MemoryId(each.id)) for each in (new, old)
+            await get_memory_state(tx, chat_context.person.id, MemoryId(each.id))
+            for each in (new, old)
         ]
 
     assert {each.content.value for each in then if isinstance(each.content, Memory)} >= {"Porto"}
@@ -99,25 +105,25 @@ async def test_correction_means_the_old_value_never_held(
 
 
 async def test_change_with_a_since_date_ends_the_old_value_on_that_day(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Until then the old value was so, from then on the new one; not before it began, nor ahead."""
-    await tell(app, line)
-    home = await the_one(app, line, "Porto")
+    await tell(app, chat_context)
+    home = await the_one(app, chat_context, "Porto")
     clock.tick(minutes=40 * 24 * 60)
     day = parse_since(date_of(app.clock() - 10 * DAY), "UTC")
     for wrong in (app.clock() + DAY, 0):
         with pytest.raises(InvalidInput, match="cannot have changed"):
             await edit_belief_text(
-                app.db, app.clock, line.person.id, home, "Lives in Faro.", since=wrong
+                app.db, app.clock, chat_context.person.id, home, "Lives in Faro.", since=wrong
             )
     with pytest.raises(InvalidInput, match="nothing has changed"):
         await edit_belief_text(
-            app.db, app.clock, line.person.id, home, "Has lived in Porto.", since=day
+            app.db, app.clock, chat_context.person.id, home, "Has lived in Porto.", since=day
         )
 
     new, old = await edit_belief_text(
-        app.db, app.clock, line.person.id, home, "Lives in Faro.", since=day
+        app.db, app.clock, chat_context.person.id, home, "Lives in Faro.", since=day
     )
 
     assert isinstance(new, Memory)
@@ -126,34 +132,38 @@ async def test_change_with_a_since_date_ends_the_old_value_on_that_day(
 
 
 async def test_correcting_a_changed_value_keeps_the_validity_of_the_earlier_one(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Lisbon, then (as it seemed) Porto, in truth Faro: Lisbon was home until Faro was."""
-    await tell(app, line)
-    home = await the_one(app, line, "Porto")
+    await tell(app, chat_context)
+    home = await the_one(app, chat_context, "Porto")
     clock.tick(minutes=40 * 24 * 60)
     day = app.clock() - 10 * DAY
     lisbon, _ = await edit_belief_text(
-        app.db, app.clock, line.person.id, home, "Lives in Lisbon.", since=day
+        app.db, app.clock, chat_context.person.id, home, "Lives in Lisbon.", since=day
     )
-    faro, _ = await edit_belief_text(app.db, app.clock, line.person.id, lisbon.id, "Lives in Faro.")
+    faro, _ = await edit_belief_text(
+        app.db, app.clock, chat_context.person.id, lisbon.id, "Lives in Faro."
+    )
 
     assert isinstance(faro, Memory)
     assert (faro.holds_from, faro.holds_until) == (day, None)
     assert {("Porto", "superseded"), ("Lisbon", "rejected"), ("Faro", "active")} == await values(
-        app, line, "location"
+        app, chat_context, "location"
     )
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", faro.id)
-    assert ("Lisbon", "active") in await values(app, line, "location")
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", faro.id)
+    assert ("Lisbon", "active") in await values(app, chat_context, "location")
 
 
-async def test_rewording_a_belief_keeps_its_value(app: AppContext, line: ChatContext) -> None:
+async def test_rewording_a_belief_keeps_its_value(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """Nothing is overtaken; it is the person's own now."""
-    await tell(app, line)
-    home = await the_one(app, line, "Porto")
+    await tell(app, chat_context)
+    home = await the_one(app, chat_context, "Porto")
 
     (said,) = await edit_belief_text(
-        app.db, app.clock, line.person.id, home, "Has lived in Porto for years."
+        app.db, app.clock, chat_context.person.id, home, "Has lived in Porto for years."
     )
 
     assert isinstance(said, Memory)
@@ -161,13 +171,15 @@ async def test_rewording_a_belief_keeps_its_value(app: AppContext, line: ChatCon
 
 
 async def test_correction_matching_another_belief_merges_the_two(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """It is not believed twice; the words of both speak for it."""
-    await tell(app, line, ["My cat is called Miso.", "My cat is called Mizo."])
-    miso, mizo = await the_one(app, line, "Miso"), await the_one(app, line, "Mizo")
-    said, other = await edit_belief_text(app.db, app.clock, line.person.id, miso, "Cat: Mizo")
-    live = [each for each in await believed(app, line) if isinstance(each.content, Memory)]
+    await tell(app, chat_context, ["My cat is called Miso.", "My cat is called Mizo."])
+    miso, mizo = await the_one(app, chat_context, "Miso"), await the_one(app, chat_context, "Mizo")
+    said, other = await edit_belief_text(
+        app.db, app.clock, chat_context.person.id, miso, "Cat: Mizo"
+    )
+    live = [each for each in await believed(app, chat_context) if isinstance(each.content, Memory)]
 
     assert isinstance(other, Memory)
     assert (said.id, other.id, other.status) == (miso, mizo, "merged")
@@ -176,140 +188,163 @@ async def test_correction_matching_another_belief_merges_the_two(
 
 
 async def test_corrected_belief_links_the_entity_it_names_now(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Not about whom it named before; what it overtakes stays as it was."""
-    await tell(app, line, ["My sister Ana is a nurse.", "My friend Bea lives in Faro."])
+    await tell(app, chat_context, ["My sister Ana is a nurse.", "My friend Bea lives in Faro."])
     async with app.db.begin_read() as tx:
         names = {
             each.content.name: each.content.id
-            for each in await list_entity_beliefs(tx, line.person.id)
+            for each in await list_entity_beliefs(tx, chat_context.person.id)
         }
-        told = await list_beliefs(tx, line.person.id)
+        told = await list_beliefs(tx, chat_context.person.id)
     about_ana = next(
         each.content
         for each in told
         if isinstance(each.content, Memory) and each.content.entities == (names["Ana"],)
     )
     text = about_ana.text.replace("Ana", "Bea")
-    corrected, *_ = await edit_belief_text(app.db, app.clock, line.person.id, about_ana.id, text)
+    corrected, *_ = await edit_belief_text(
+        app.db, app.clock, chat_context.person.id, about_ana.id, text
+    )
 
     assert isinstance(corrected, Memory)
     assert corrected.entities == (names["Bea"],)
 
 
 async def test_edit_without_a_recognizable_value_requires_an_explicit_value(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Nothing is guessed, and nothing written."""
-    await tell(app, line)
-    home = await the_one(app, line, "Porto")
+    await tell(app, chat_context)
+    home = await the_one(app, chat_context, "Porto")
 
     with pytest.raises(InvalidInput, match="--value"):
-        await edit_belief_text(app.db, app.clock, line.person.id, home, "By the sea now.")
-    await edit_belief_text(app.db, app.clock, line.person.id, home, "By the sea now.", value="Faro")
+        await edit_belief_text(app.db, app.clock, chat_context.person.id, home, "By the sea now.")
+    await edit_belief_text(
+        app.db, app.clock, chat_context.person.id, home, "By the sea now.", value="Faro"
+    )
 
-    assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
+    assert await values(app, chat_context, "location") == {
+        ("Porto", "rejected"),
+        ("Faro", "active"),
+    }
 
 
 async def test_rejected_belief_is_relearned_only_from_new_messages(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Not from the same words; from new ones it is."""
-    await tell(app, line)
-    home = await the_one(app, line, "Porto")
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", home)
+    await tell(app, chat_context)
+    home = await the_one(app, chat_context, "Porto")
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", home)
     async with app.db.begin_read() as tx:
-        (segment,) = await list_segments(tx, line.person.id)
+        (segment,) = await list_segments(tx, chat_context.person.id)
     async with app.db.begin_write() as tx:
         await enqueue_consolidations(tx, [await reopen_segment(tx, segment)], now=clock())
-    await process_due_segments(app, line.person.id)
-    assert await values(app, line, "location") == {("Porto", "rejected")}
+    await process_due_segments(app, chat_context.person.id)
+    assert await values(app, chat_context, "location") == {("Porto", "rejected")}
 
     clock.tick(minutes=MONTH)
-    await tell(app, line, ["I live in Porto again, since last week."])
-    assert ("Porto", "active") in await values(app, line, "location")
+    await tell(app, chat_context, ["I live in Porto again, since last week."])
+    assert ("Porto", "active") in await values(app, chat_context, "location")
 
 
 async def test_rejecting_a_belief_restores_the_one_it_superseded(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The old home holds again."""
-    await tell(app, line)
+    await tell(app, chat_context)
     clock.tick(minutes=MONTH)
-    await tell(app, line, ["Big news: I moved to Lisbon last week!"])
+    await tell(app, chat_context, ["Big news: I moved to Lisbon last week!"])
     lisbon = [
         each.content.id
-        for each in await believed(app, line)
+        for each in await believed(app, chat_context)
         if isinstance(each.content, Memory) and each.content.value == "Lisbon"
     ]
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", lisbon[0])
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", lisbon[0])
 
-    assert await values(app, line, "location") == {("Porto", "active"), ("Lisbon", "rejected")}
+    assert await values(app, chat_context, "location") == {
+        ("Porto", "active"),
+        ("Lisbon", "rejected"),
+    }
 
 
 async def test_rejecting_a_belief_restores_what_it_superseded_in_the_same_talk(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Both were read at once, so the old home was never anything but superseded."""
-    await tell(app, line, ["I live in Leipzig.", "I moved to Halle last week."])
+    await tell(app, chat_context, ["I live in Leipzig.", "I moved to Halle last week."])
     (halle,) = [
         each.content.id
-        for each in await believed(app, line)
+        for each in await believed(app, chat_context)
         if isinstance(each.content, Memory) and each.content.value == "Halle"
     ]
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", halle)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", halle)
 
-    assert await values(app, line, "location") == {("Leipzig", "active"), ("Halle", "rejected")}
+    assert await values(app, chat_context, "location") == {
+        ("Leipzig", "active"),
+        ("Halle", "rejected"),
+    }
 
 
-async def test_confirming_a_rejected_belief_restores_it(app: AppContext, line: ChatContext) -> None:
+async def test_confirming_a_rejected_belief_restores_it(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """By confirming."""
-    await tell(app, line)
-    home = await the_one(app, line, "Porto")
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", home)
-    await apply_belief_action(app.db, app.clock, line.person.id, "confirm", home)
+    await tell(app, chat_context)
+    home = await the_one(app, chat_context, "Porto")
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", home)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "confirm", home)
 
-    assert await values(app, line, "location") == {("Porto", "active")}
+    assert await values(app, chat_context, "location") == {("Porto", "active")}
 
 
 async def test_unreject_restores_the_belief_without_confirming_it(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """It is no confirmation; what the rejection brought back ends once more."""
-    await tell(app, line, ["I have a dog."])
-    dog = await the_one(app, line, "dog")
-    before = await known_as(app, line, dog)
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", dog)
-    await apply_belief_action(app.db, app.clock, line.person.id, "unreject", dog)
-    back = await known_as(app, line, dog)
-    new, _ = await edit_belief_text(app.db, app.clock, line.person.id, dog, "Has two dogs.")
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", new.id)
-    await apply_belief_action(app.db, app.clock, line.person.id, "unreject", new.id)
+    await tell(app, chat_context, ["I have a dog."])
+    dog = await the_one(app, chat_context, "dog")
+    before = await known_as(app, chat_context, dog)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", dog)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "unreject", dog)
+    back = await known_as(app, chat_context, dog)
+    new, _ = await edit_belief_text(app.db, app.clock, chat_context.person.id, dog, "Has two dogs.")
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", new.id)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "unreject", new.id)
 
     assert back == before
     assert not back.is_by_person
-    assert await values(app, line, "pets") == {("a dog", "rejected"), ("two dogs", "active")}
+    assert await values(app, chat_context, "pets") == {
+        ("a dog", "rejected"),
+        ("two dogs", "active"),
+    }
     with pytest.raises(InvalidInput):
-        await apply_belief_action(app.db, app.clock, line.person.id, "unreject", new.id)
+        await apply_belief_action(app.db, app.clock, chat_context.person.id, "unreject", new.id)
 
 
 async def test_corrected_belief_links_only_entities_named_by_whole_words(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """There is an "Al" in "also"."""
-    await tell(app, line, ["My friend Al is a nurse.", "My sister Ana is a cook.", "I love tea."])
-    tea, cook = await the_one(app, line, "tea"), await the_one(app, line, "Ana works")
+    await tell(
+        app, chat_context, ["My friend Al is a nurse.", "My sister Ana is a cook.", "I love tea."]
+    )
+    tea, cook = (
+        await the_one(app, chat_context, "tea"),
+        await the_one(app, chat_context, "Ana works"),
+    )
     (liked,) = await edit_belief_text(
-        app.db, app.clock, line.person.id, tea, "Also loves tea.", value="tea"
+        app.db, app.clock, chat_context.person.id, tea, "Also loves tea.", value="tea"
     )
     (works,) = await edit_belief_text(
-        app.db, app.clock, line.person.id, cook, "Ana cooks with Al.", value="a cook"
+        app.db, app.clock, chat_context.person.id, cook, "Ana cooks with Al.", value="a cook"
     )
     async with app.db.begin_read() as tx:
         named = {
             each.content.name: each.content.id
-            for each in await list_entity_beliefs(tx, line.person.id)
+            for each in await list_entity_beliefs(tx, chat_context.person.id)
             if isinstance(each.content, Entity)
         }
 
@@ -320,44 +355,49 @@ async def test_corrected_belief_links_only_entities_named_by_whole_words(
 
 
 async def test_unreject_is_refused_when_a_newer_value_is_active(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Nobody lives in two places; whoever means it all the same confirms it."""
-    await tell(app, line)
-    home = await the_one(app, line, "Porto")
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", home)
+    await tell(app, chat_context)
+    home = await the_one(app, chat_context, "Porto")
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", home)
     clock.tick(minutes=60)
-    await tell(app, line, ["I moved to Faro."])
+    await tell(app, chat_context, ["I moved to Faro."])
 
     with pytest.raises(InvalidInput, match="Faro"):
-        await apply_belief_action(app.db, app.clock, line.person.id, "unreject", home)
-    assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
+        await apply_belief_action(app.db, app.clock, chat_context.person.id, "unreject", home)
+    assert await values(app, chat_context, "location") == {
+        ("Porto", "rejected"),
+        ("Faro", "active"),
+    }
 
 
-async def known_as(app: AppContext, line: ChatContext, memory: str) -> Memory:
+async def known_as(app: AppContext, chat_context: ChatContext, memory: str) -> Memory:
     """A memory as it is believed now."""
     async with app.db.begin_read() as tx:
-        return (await get_memory_state(tx, line.person.id, MemoryId(ObjectId(memory)))).memory
+        return (
+            await get_memory_state(tx, chat_context.person.id, MemoryId(ObjectId(memory)))
+        ).memory
 
 
 async def test_confirming_a_rejected_correction_supersedes_the_old_value_again(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """What was brought back has ended as before; its history tells both, and until when."""
-    await tell(app, line, ["I have a dog."])
-    dog = await the_one(app, line, "dog")
-    new, _ = await edit_belief_text(app.db, app.clock, line.person.id, dog, "Has two dogs.")
-    before = await values(app, line, "pets")
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", new.id)
-    assert {what for what, status in await values(app, line, "pets") if status == "active"} == {
-        "a dog"
-    }
-    await apply_belief_action(app.db, app.clock, line.person.id, "confirm", new.id)
+    await tell(app, chat_context, ["I have a dog."])
+    dog = await the_one(app, chat_context, "dog")
+    new, _ = await edit_belief_text(app.db, app.clock, chat_context.person.id, dog, "Has two dogs.")
+    before = await values(app, chat_context, "pets")
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", new.id)
+    assert {
+        what for what, status in await values(app, chat_context, "pets") if status == "active"
+    } == {"a dog"}
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "confirm", new.id)
     async with app.db.begin_read() as tx:
-        told = await get_history(tx, line.person.id, dog)
+        told = await get_history(tx, chat_context.person.id, dog)
 
     assert (
-        await values(app, line, "pets")
+        await values(app, chat_context, "pets")
         == before
         == {
             ("a dog", "rejected"),
@@ -373,86 +413,100 @@ async def test_confirming_a_rejected_correction_supersedes_the_old_value_again(
 
 
 async def test_confirming_a_rejected_change_restores_the_old_values_end_date(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Not until the person changed their mind."""
-    await tell(app, line)
-    home = await the_one(app, line, "Porto")
+    await tell(app, chat_context)
+    home = await the_one(app, chat_context, "Porto")
     clock.tick(minutes=40 * 24 * 60)
     day = app.clock() - 10 * DAY
     faro, old = await edit_belief_text(
-        app.db, app.clock, line.person.id, home, "Lives in Faro.", since=day
+        app.db, app.clock, chat_context.person.id, home, "Lives in Faro.", since=day
     )
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", faro.id)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", faro.id)
     clock.tick(minutes=60)
-    await apply_belief_action(app.db, app.clock, line.person.id, "confirm", faro.id)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "confirm", faro.id)
     async with app.db.begin_read() as tx:
-        now = (await get_memory_state(tx, line.person.id, MemoryId(ObjectId(home)))).memory
+        now = (await get_memory_state(tx, chat_context.person.id, MemoryId(ObjectId(home)))).memory
 
     assert now == old
 
 
 async def test_edited_sentence_overrides_an_unchanged_old_value(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """A form sends the old value along; a full stop may be left out."""
-    await tell(app, line)
-    home = await the_one(app, line, "Porto")
-    await edit_belief_text(app.db, app.clock, line.person.id, home, "Lives in Faro", value="Porto")
+    await tell(app, chat_context)
+    home = await the_one(app, chat_context, "Porto")
+    await edit_belief_text(
+        app.db, app.clock, chat_context.person.id, home, "Lives in Faro", value="Porto"
+    )
 
-    assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
+    assert await values(app, chat_context, "location") == {
+        ("Porto", "rejected"),
+        ("Faro", "active"),
+    }
 
 
 async def test_beliefs_and_entities_can_be_pinned_and_unpinned(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Memories and names alike."""
-    await tell(app, line)
-    for each in (await the_one(app, line, "Porto"), (await the_names(app, line))["Ana"]):
-        (pinned,) = await apply_belief_action(app.db, app.clock, line.person.id, "pin", each)
-        (unpinned,) = await apply_belief_action(app.db, app.clock, line.person.id, "unpin", each)
+    await tell(app, chat_context)
+    for each in (
+        await the_one(app, chat_context, "Porto"),
+        (await the_names(app, chat_context))["Ana"],
+    ):
+        (pinned,) = await apply_belief_action(
+            app.db, app.clock, chat_context.person.id, "pin", each
+        )
+        (unpinned,) = await apply_belief_action(
+            app.db, app.clock, chat_context.person.id, "unpin", each
+        )
         assert (pinned.is_pinned, unpinned.is_pinned) == (True, False)
 
 
-async def the_names(app: AppContext, line: ChatContext) -> dict[str, str]:
+async def the_names(app: AppContext, chat_context: ChatContext) -> dict[str, str]:
     """The ids of entities, by name."""
     async with app.db.begin_read() as tx:
-        told = await list_entity_beliefs(tx, line.person.id, live=False)
+        told = await list_entity_beliefs(tx, chat_context.person.id, live=False)
     return {each.content.name: each.content.id for each in told if isinstance(each.content, Entity)}
 
 
 async def test_entities_can_be_merged_and_separated_again(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """The second becomes another name of the first, and itself again."""
-    await tell(app, line, ["My sister Ana called.", "My friend Marta is a doctor."])
-    names = await the_names(app, line)
-    kept, gone = await merge_beliefs(app, line.person.id, names["Ana"], names["Marta"])
+    await tell(app, chat_context, ["My sister Ana called.", "My friend Marta is a doctor."])
+    names = await the_names(app, chat_context)
+    kept, gone = await merge_beliefs(app, chat_context.person.id, names["Ana"], names["Marta"])
     assert isinstance(kept, Entity)
     assert isinstance(gone, Entity)
     assert (kept.aliases, gone.status, gone.same_as) == (("Marta",), "merged", kept.id)
 
-    kept, gone = await separate_beliefs(app, line.person.id, names["Ana"], names["Marta"])
+    kept, gone = await separate_beliefs(app, chat_context.person.id, names["Ana"], names["Marta"])
     assert isinstance(kept, Entity)
     assert isinstance(gone, Entity)
     assert (kept.aliases, gone.status, gone.ended_at) == ((), "separate", None)
-    await believed(app, line)
+    await believed(app, chat_context)
 
 
 async def test_merged_beliefs_share_evidence_until_separated(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """And each on its own again, when they are kept apart."""
-    await tell(app, line, ["I love jazz.", "I love bebop."])
-    jazz, bebop = [await the_one(app, line, word) for word in ("jazz", "bebop")]
-    await merge_beliefs(app, line.person.id, jazz, bebop)
-    (left,) = [each for each in await believed(app, line) if each.content.id in {jazz, bebop}]
+    await tell(app, chat_context, ["I love jazz.", "I love bebop."])
+    jazz, bebop = [await the_one(app, chat_context, word) for word in ("jazz", "bebop")]
+    await merge_beliefs(app, chat_context.person.id, jazz, bebop)
+    (left,) = [
+        each for each in await believed(app, chat_context) if each.content.id in {jazz, bebop}
+    ]
     assert (left.content.id, len(left.evidence)) == (jazz, 2)
 
-    await separate_beliefs(app, line.person.id, jazz, bebop)
+    await separate_beliefs(app, chat_context.person.id, jazz, bebop)
     quotes = {
         each.content.id: [words.quote for words in each.evidence]
-        for each in await believed(app, line)
+        for each in await believed(app, chat_context)
         if each.content.id in {jazz, bebop}
     }
     assert "jazz" in quotes[jazz][0]
@@ -461,39 +515,50 @@ async def test_merged_beliefs_share_evidence_until_separated(
 
 
 async def test_rejected_entity_is_not_learned_again(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """However often it is said."""
-    await tell(app, line, ["My friend Marta is a doctor."])
+    await tell(app, chat_context, ["My friend Marta is a doctor."])
     await apply_belief_action(
-        app.db, app.clock, line.person.id, "reject", (await the_names(app, line))["Marta"]
+        app.db,
+        app.clock,
+        chat_context.person.id,
+        "reject",
+        (await the_names(app, chat_context))["Marta"],
     )
     clock.tick(minutes=MONTH)
-    await tell(app, line, ["My friend Marta came by."])
+    await tell(app, chat_context, ["My friend Marta came by."])
 
     async with app.db.begin_read() as tx:
-        assert await list_entity_beliefs(tx, line.person.id) == []
+        assert await list_entity_beliefs(tx, chat_context.person.id) == []
 
 
 async def test_entity_description_by_the_person_is_stored(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """And is shown with the name."""
-    await tell(app, line)
-    ana = (await the_names(app, line))["Ana"]
-    await edit_belief_text(app.db, app.clock, line.person.id, ana, "My younger sister, in Braga.")
+    await tell(app, chat_context)
+    ana = (await the_names(app, chat_context))["Ana"]
+    await edit_belief_text(
+        app.db, app.clock, chat_context.person.id, ana, "My younger sister, in Braga."
+    )
 
     async with app.db.begin_read() as tx:
-        found = (await get_belief(tx, line.person.id, ana[-8:])).content
+        found = (await get_belief(tx, chat_context.person.id, ana[-8:])).content
     assert isinstance(found, Entity)
     assert (found.description, found.is_by_person) == ("My younger sister, in Braga.", True)
 
 
-async def test_invalid_belief_actions_are_rejected(app: AppContext, line: ChatContext) -> None:
+async def test_invalid_belief_actions_are_rejected(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """With what to do instead; nothing is written."""
-    await tell(app, line)
-    ana, home = (await the_names(app, line))["Ana"], await the_one(app, line, "Porto")
-    person = line.person.id
+    await tell(app, chat_context)
+    ana, home = (
+        (await the_names(app, chat_context))["Ana"],
+        await the_one(app, chat_context, "Porto"),
+    )
+    person = chat_context.person.id
     with pytest.raises(InvalidInput, match="not one of each"):
         await merge_beliefs(app, person, ana, home)
     with pytest.raises(InvalidInput, match="already the same"):
@@ -507,122 +572,138 @@ async def test_invalid_belief_actions_are_rejected(app: AppContext, line: ChatCo
         await apply_belief_action(app.db, app.clock, person, "pin", home)
 
 
-async def homes(app: AppContext, line: ChatContext) -> dict[str, str]:
+async def homes(app: AppContext, chat_context: ChatContext) -> dict[str, str]:
     """Where somebody lives, or did; "-" where that was never so."""
     return {
         each.content.value: each.content.status
         if each.content.status != "active" or each.content.ended_at is None
         else "-"
-        for each in await believed(app, line, live=False)
+        for each in await believed(app, chat_context, live=False)
         if isinstance(each.content, Memory) and each.content.key == "location"
     }
 
 
-async def moves(app: AppContext, line: ChatContext, clock: FrozenClock, *places: str) -> None:
+async def moves(
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, *places: str
+) -> None:
     """Somebody lives here, then there, a month each."""
     for place in places:
-        await tell(app, line, [f"I live in {place}."])
+        await tell(app, chat_context, [f"I live in {place}."])
         clock.tick(minutes=MONTH)
 
 
-async def segments(app: AppContext, line: ChatContext) -> list[Segment]:
+async def segments(app: AppContext, chat_context: ChatContext) -> list[Segment]:
     """What was read, in order."""
     async with app.db.begin_read() as tx:
-        return await list_segments(tx, line.person.id)
+        return await list_segments(tx, chat_context.person.id)
 
 
-async def undo(app: AppContext, line: ChatContext, number: int) -> None:
+async def undo(app: AppContext, chat_context: ChatContext, number: int) -> None:
     """Take back one reading."""
-    await undo_segment(app.db, app.clock, line.person.id, (await segments(app, line))[number].id)
+    await undo_segment(
+        app.db, app.clock, chat_context.person.id, (await segments(app, chat_context))[number].id
+    )
 
 
-async def id_of(app: AppContext, line: ChatContext, words: str) -> str:
+async def id_of(app: AppContext, chat_context: ChatContext, words: str) -> str:
     """The message of the person in which these words stand."""
     async with app.db.begin_read() as tx:
-        said = await list_messages(tx, line.person.id)
+        said = await list_messages(tx, chat_context.person.id)
     return next(each.id for each in said if words in each.text and each.role == "person")
 
 
 async def test_undoing_a_middle_consolidation_extends_the_earlier_value(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The value before it was so until the next one began, and is never one of two that hold."""
-    await moves(app, line, clock, "Lisbon", "Porto", "Braga")
-    await undo(app, line, 1)
+    await moves(app, chat_context, clock, "Lisbon", "Porto", "Braga")
+    await undo(app, chat_context, 1)
 
-    assert await homes(app, line) == {"Lisbon": "superseded", "Porto": "-", "Braga": "active"}
+    assert await homes(app, chat_context) == {
+        "Lisbon": "superseded",
+        "Porto": "-",
+        "Braga": "active",
+    }
     times = {
         each.content.value: (each.content.holds_from, each.content.holds_until)
-        for each in await believed(app, line, live=False)
+        for each in await believed(app, chat_context, live=False)
         if isinstance(each.content, Memory) and each.content.key == "location"
     }
     assert times["Lisbon"][1] == times["Braga"][0]
 
 
 async def test_undoing_middle_then_last_consolidation_restores_the_first_value(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Whatever stood between them."""
-    await moves(app, line, clock, "Lisbon", "Porto", "Braga")
-    await undo(app, line, 1)
-    await undo(app, line, 2)
+    await moves(app, chat_context, clock, "Lisbon", "Porto", "Braga")
+    await undo(app, chat_context, 1)
+    await undo(app, chat_context, 2)
 
-    assert await homes(app, line) == {"Lisbon": "active", "Porto": "-", "Braga": "-"}
+    assert await homes(app, chat_context) == {"Lisbon": "active", "Porto": "-", "Braga": "-"}
 
 
 async def test_undoing_consolidations_from_the_last_restores_values_one_by_one(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Each as it was before."""
-    await moves(app, line, clock, "Lisbon", "Porto", "Braga")
-    await undo(app, line, 2)
-    assert await homes(app, line) == {"Lisbon": "superseded", "Porto": "active", "Braga": "-"}
-    await undo(app, line, 1)
-    assert await homes(app, line) == {"Lisbon": "active", "Porto": "-", "Braga": "-"}
+    await moves(app, chat_context, clock, "Lisbon", "Porto", "Braga")
+    await undo(app, chat_context, 2)
+    assert await homes(app, chat_context) == {
+        "Lisbon": "superseded",
+        "Porto": "active",
+        "Braga": "-",
+    }
+    await undo(app, chat_context, 1)
+    assert await homes(app, chat_context) == {"Lisbon": "active", "Porto": "-", "Braga": "-"}
 
 
 async def test_undoing_an_old_message_does_not_reactivate_a_superseded_value(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """They had only told since when the home before was one; which stays the home before."""
     long_ago = clock.now - 20 * 365 * DAY
-    await moves(app, line, clock, "Lisbon", "Porto")
-    await answer_message(app, line, MessageSubmission(text="I live in Braga.", at=long_ago))
-    await learn_now(app, line.person.id, cut_reason="asked")
-    assert (await homes(app, line))["Braga"] == "superseded"
-    await undo(app, line, 0)
+    await moves(app, chat_context, clock, "Lisbon", "Porto")
+    await answer_message(app, chat_context, MessageSubmission(text="I live in Braga.", at=long_ago))
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
+    assert (await homes(app, chat_context))["Braga"] == "superseded"
+    await undo(app, chat_context, 0)
 
-    assert await homes(app, line) == {"Lisbon": "superseded", "Porto": "active", "Braga": "-"}
-    await undo(app, line, 2)
+    assert await homes(app, chat_context) == {
+        "Lisbon": "superseded",
+        "Porto": "active",
+        "Braga": "-",
+    }
+    await undo(app, chat_context, 2)
 
-    assert await homes(app, line) == {"Lisbon": "active", "Porto": "-", "Braga": "-"}
+    assert await homes(app, chat_context) == {"Lisbon": "active", "Porto": "-", "Braga": "-"}
 
 
 async def test_confirming_a_rejected_value_supersedes_the_restored_one(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """What had come back in its place gives way to it, and comes back when it goes again."""
-    await moves(app, line, clock, "Lisbon", "Porto")
-    porto = await the_one(app, line, "Porto")
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", porto)
-    await apply_belief_action(app.db, app.clock, line.person.id, "confirm", porto)
-    assert await homes(app, line) == {"Lisbon": "superseded", "Porto": "active"}
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", porto)
-    assert await homes(app, line) == {"Lisbon": "active", "Porto": "rejected"}
+    await moves(app, chat_context, clock, "Lisbon", "Porto")
+    porto = await the_one(app, chat_context, "Porto")
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", porto)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "confirm", porto)
+    assert await homes(app, chat_context) == {"Lisbon": "superseded", "Porto": "active"}
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", porto)
+    assert await homes(app, chat_context) == {"Lisbon": "active", "Porto": "rejected"}
 
 
 async def test_undo_restores_a_multi_valued_preference_beside_others(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """One who likes chess may like coffee again."""
     for text in ("I love coffee.", "I can't stand coffee.", "I love chess."):
-        await tell(app, line, [text])
+        await tell(app, chat_context, [text])
         clock.tick(minutes=MONTH)
-    await undo(app, line, 1)
+    await undo(app, chat_context, 1)
 
     liked = {
         each.content.value
-        for each in await believed(app, line)
+        for each in await believed(app, chat_context)
         if isinstance(each.content, Memory) and each.content.key == "interests"
     }
     assert liked == {"coffee", "chess"}
@@ -635,11 +716,13 @@ def claim(material: ExtractionInput, text: str, words: str, **fields: object) ->
     return Claim(text=text, quotes=quotes, **fields)
 
 
-async def read_as(app: AppContext, line: ChatContext, text: str, **fields: object) -> Segment:
+async def read_as(
+    app: AppContext, chat_context: ChatContext, text: str, **fields: object
+) -> Segment:
     """Say something, and have a model read one thing in it, with whoever is named."""
-    await answer_message(app, line, MessageSubmission(text=text))
+    await answer_message(app, chat_context, MessageSubmission(text=text))
     (segment,) = await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     )
     aliases = fields.pop("aliases", ())
 
@@ -655,14 +738,14 @@ async def read_as(app: AppContext, line: ChatContext, text: str, **fields: objec
 
 
 async def test_undo_restores_a_revised_due_date_and_aliases(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """How strongly something was felt, when it is due, and by which names somebody goes."""
     promise = "Promised Robert to paint his fence."
     words = "I will paint his fence"
     await read_as(
         app,
-        line,
+        chat_context,
         f"Robert came by today. {words}, I promised.",
         told=promise,
         words=words,
@@ -673,7 +756,7 @@ async def test_undo_restores_a_revised_due_date_and_aliases(
     clock.tick(minutes=60 * 24)
     later = await read_as(
         app,
-        line,
+        chat_context,
         f"Robert, whom they call Bozo, came again. {words} in summer.",
         told=promise,
         words=words,
@@ -682,46 +765,52 @@ async def test_undo_restores_a_revised_due_date_and_aliases(
         aliases=("Bozo",),
     )
     async with app.db.begin_read() as tx:
-        (robert,) = await list_entities(tx, line.person.id)
+        (robert,) = await list_entities(tx, chat_context.person.id)
     assert robert.aliases == ("Bozo",)
-    await undo_segment(app.db, app.clock, line.person.id, later.id)
+    await undo_segment(app.db, app.clock, chat_context.person.id, later.id)
 
     (kept,) = [
-        each.content for each in await believed(app, line) if isinstance(each.content, Memory)
+        each.content
+        for each in await believed(app, chat_context)
+        if isinstance(each.content, Memory)
     ]
     assert kept.due_at == due
     async with app.db.begin_read() as tx:
-        (robert,) = await list_entities(tx, line.person.id)
+        (robert,) = await list_entities(tx, chat_context.person.id)
     assert robert.aliases == ()
 
 
 async def test_message_before_the_persons_confirmation_does_not_override_it(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Though they are read later; words of afterwards do."""
-    await tell(app, line, ["I live in Porto."])
+    await tell(app, chat_context, ["I live in Porto."])
     clock.tick(minutes=600)
-    await answer_message(app, line, MessageSubmission(text="I live in Lisbon."))
+    await answer_message(app, chat_context, MessageSubmission(text="I live in Lisbon."))
     clock.tick(minutes=1)
     await apply_belief_action(
-        app.db, app.clock, line.person.id, "confirm", await the_one(app, line, "Porto")
+        app.db,
+        app.clock,
+        chat_context.person.id,
+        "confirm",
+        await the_one(app, chat_context, "Porto"),
     )
     clock.tick(minutes=60)
-    await tell(app, line, [])
-    assert await homes(app, line) == {"Porto": "active", "Lisbon": "superseded"}
+    await tell(app, chat_context, [])
+    assert await homes(app, chat_context) == {"Porto": "active", "Lisbon": "superseded"}
 
-    await tell(app, line, ["I live in Braga."])
-    assert (await homes(app, line))["Braga"] == "active"
+    await tell(app, chat_context, ["I live in Braga."])
+    assert (await homes(app, chat_context))["Braga"] == "active"
 
 
 async def test_implicit_contradiction_does_not_dispute_a_confirmed_belief(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """However often there is one."""
     habit, words = "Goes running by the river often.", "I go running by the river"
     await read_as(
         app,
-        line,
+        chat_context,
         f"{words} every morning before work.",
         told=habit,
         words=words,
@@ -729,15 +818,17 @@ async def test_implicit_contradiction_does_not_dispute_a_confirmed_belief(
         pattern="behavior",
     )
     (one,) = [
-        each.content for each in await believed(app, line) if isinstance(each.content, Memory)
+        each.content
+        for each in await believed(app, chat_context)
+        if isinstance(each.content, Memory)
     ]
-    await apply_belief_action(app.db, app.clock, line.person.id, "confirm", one.id)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "confirm", one.id)
     for day in ("Monday", "Tuesday", "Friday"):
         clock.tick(minutes=60 * 24)
         sign = f"On {day} I took the tram by the river"
         await read_as(
             app,
-            line,
+            chat_context,
             f"{sign}, it was raining all day long.",
             told=habit,
             words=sign,
@@ -749,82 +840,99 @@ async def test_implicit_contradiction_does_not_dispute_a_confirmed_belief(
             confidence=0.65,
         )
 
-    (still,) = [each for each in await believed(app, line) if each.content.id == one.id]
+    (still,) = [each for each in await believed(app, chat_context) if each.content.id == one.id]
     assert isinstance(still.content, Memory)
     assert (still.content.status, len(still.evidence)) == ("active", 1)
 
 
 async def test_undone_segment_is_read_again_only_after_an_edit(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Not when something in it is forgotten, nor by a model; when something is edited, it is."""
-    await tell(app, line, ["I live in Porto.", "I love jazz.", "The milk is in the fridge now."])
-    await undo_segment(app.db, app.clock, line.person.id, None)
-    assert (await plan_reextraction(app.db, app.settings, line.person.id)).segments == ()
-    (segment,) = await segments(app, line)
-    assert await consolidate_segment(app, line.person.id, segment.id, extractor="model") is None
+    await tell(
+        app, chat_context, ["I live in Porto.", "I love jazz.", "The milk is in the fridge now."]
+    )
+    await undo_segment(app.db, app.clock, chat_context.person.id, None)
+    assert (await plan_reextraction(app.db, app.settings, chat_context.person.id)).segments == ()
+    (segment,) = await segments(app, chat_context)
+    assert (
+        await consolidate_segment(app, chat_context.person.id, segment.id, extractor="model")
+        is None
+    )
 
-    await forget(app, line.person.id, DeletionRequest(ids=(await id_of(app, line, "milk"),)))
-    await tell(app, line, [])
-    assert await homes(app, line) == {"Porto": "-"}
-    assert [each.status for each in await segments(app, line)] == ["taken back"]
+    await forget(
+        app, chat_context.person.id, DeletionRequest(ids=(await id_of(app, chat_context, "milk"),))
+    )
+    await tell(app, chat_context, [])
+    assert await homes(app, chat_context) == {"Porto": "-"}
+    assert [each.status for each in await segments(app, chat_context)] == ["taken back"]
 
-    await accept_edit(app, line, await id_of(app, line, "Porto"), "I live in Faro.")
-    await tell(app, line, [])
-    assert (await homes(app, line))["Faro"] == "active"
+    await accept_edit(app, chat_context, await id_of(app, chat_context, "Porto"), "I live in Faro.")
+    await tell(app, chat_context, [])
+    assert (await homes(app, chat_context))["Faro"] == "active"
 
 
 async def test_forgetting_the_newest_value_restores_the_superseded_one(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The newest goes: the one before holds again."""
-    await moves(app, line, clock, "Lisbon", "Porto")
-    await forget(app, line.person.id, DeletionRequest(ids=(await id_of(app, line, "Porto"),)))
-    await tell(app, line, [])
+    await moves(app, chat_context, clock, "Lisbon", "Porto")
+    await forget(
+        app, chat_context.person.id, DeletionRequest(ids=(await id_of(app, chat_context, "Porto"),))
+    )
+    await tell(app, chat_context, [])
 
-    assert await homes(app, line) == {"Lisbon": "active"}
+    assert await homes(app, chat_context) == {"Lisbon": "active"}
 
 
 async def test_forgetting_a_middle_value_keeps_the_newest_active(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """One holds, and when that is forgotten, too, the first does."""
-    await moves(app, line, clock, "Lisbon", "Porto", "Braga")
-    await forget(app, line.person.id, DeletionRequest(ids=(await id_of(app, line, "Porto"),)))
-    await tell(app, line, [])
-    assert await homes(app, line) == {"Lisbon": "superseded", "Braga": "active"}
+    await moves(app, chat_context, clock, "Lisbon", "Porto", "Braga")
+    await forget(
+        app, chat_context.person.id, DeletionRequest(ids=(await id_of(app, chat_context, "Porto"),))
+    )
+    await tell(app, chat_context, [])
+    assert await homes(app, chat_context) == {"Lisbon": "superseded", "Braga": "active"}
 
-    await forget(app, line.person.id, DeletionRequest(ids=(await id_of(app, line, "Braga"),)))
-    await tell(app, line, [])
-    assert await homes(app, line) == {"Lisbon": "active"}
+    await forget(
+        app, chat_context.person.id, DeletionRequest(ids=(await id_of(app, chat_context, "Braga"),))
+    )
+    await tell(app, chat_context, [])
+    assert await homes(app, chat_context) == {"Lisbon": "active"}
 
 
 async def test_editing_a_message_restores_the_value_it_had_superseded(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Whatever is said there instead."""
-    await moves(app, line, clock, "Lisbon", "Porto")
-    said = await id_of(app, line, "Porto")
-    await accept_edit(app, line, said, "I had a lovely walk today.")
-    await tell(app, line, [])
-    assert await homes(app, line) == {"Lisbon": "active", "Porto": "-"}
+    await moves(app, chat_context, clock, "Lisbon", "Porto")
+    said = await id_of(app, chat_context, "Porto")
+    await accept_edit(app, chat_context, said, "I had a lovely walk today.")
+    await tell(app, chat_context, [])
+    assert await homes(app, chat_context) == {"Lisbon": "active", "Porto": "-"}
 
     clock.tick(minutes=1)
-    await accept_edit(app, line, said, "I live in Faro.")
-    await tell(app, line, [])
-    assert await homes(app, line) == {"Lisbon": "superseded", "Porto": "-", "Faro": "active"}
+    await accept_edit(app, chat_context, said, "I live in Faro.")
+    await tell(app, chat_context, [])
+    assert await homes(app, chat_context) == {
+        "Lisbon": "superseded",
+        "Porto": "-",
+        "Faro": "active",
+    }
 
 
 async def test_reconsolidation_without_an_edit_keeps_superseded_values_ended(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """What overtook it still stands."""
-    await moves(app, line, clock, "Lisbon", "Porto", "Braga")
-    for segment in await segments(app, line):
+    await moves(app, chat_context, clock, "Lisbon", "Porto", "Braga")
+    for segment in await segments(app, chat_context):
         async with app.db.begin_write() as tx:
             again = await reopen_segment(tx, segment)
-        await consolidate_segment(app, line.person.id, again.id)
-        assert await homes(app, line) == {
+        await consolidate_segment(app, chat_context.person.id, again.id)
+        assert await homes(app, chat_context) == {
             "Lisbon": "superseded",
             "Porto": "superseded",
             "Braga": "active",

@@ -84,60 +84,64 @@ Path = Callable[[AppContext, ChatContext, str], Awaitable[str]]
 """Returns what a path tells as current."""
 
 
-async def tell_beliefs(app: AppContext, line: ChatContext, _question: str) -> str:
+async def tell_beliefs(app: AppContext, chat_context: ChatContext, _question: str) -> str:
     """What the page, the API and the command line list."""
     async with app.db.begin_read() as tx:
-        known = await list_beliefs(tx, line.person.id)
+        known = await list_beliefs(tx, chat_context.person.id)
     return "\n".join(each.content.text for each in known if isinstance(each.content, Memory))
 
 
-async def tell_facts(app: AppContext, line: ChatContext, _question: str) -> str:
+async def tell_facts(app: AppContext, chat_context: ChatContext, _question: str) -> str:
     """The library's facts."""
-    return "\n".join(each.text for each in await Library(app, line, maintenance_s=0).facts())
+    return "\n".join(
+        each.text for each in await Library(app, chat_context, maintenance_s=0).facts()
+    )
 
 
-async def tell_profile(app: AppContext, line: ChatContext, _question: str) -> str:
+async def tell_profile(app: AppContext, chat_context: ChatContext, _question: str) -> str:
     """What every prompt has of the person."""
     async with app.db.begin_read() as tx:
-        index = await app.index_cache.get_belief_index(tx, line.person.id)
+        index = await app.index_cache.get_belief_index(tx, chat_context.person.id)
     profile = index.build_profile(app.clock())
     return "\n".join(each.memory.text for each in (*profile.attributes, *profile.quotes))
 
 
-async def tell_recalled(app: AppContext, line: ChatContext, question: str) -> str:
+async def tell_recalled(app: AppContext, chat_context: ChatContext, question: str) -> str:
     """The beliefs that a question recalls."""
     query = RecallQuery(text=question, language="en", at=app.clock())
-    found = await recall(app.search_deps, line.person, query, limit=10)
+    found = await recall(app.search_deps, chat_context.person, query, limit=10)
     return "\n".join(each.state.memory.text for each in found.beliefs)
 
 
-async def tell_context(app: AppContext, line: ChatContext, question: str) -> str:
+async def tell_context(app: AppContext, chat_context: ChatContext, question: str) -> str:
     """The context for a prompt: beliefs, and messages from the newest back."""
     query = RecallQuery(text=question, language="en", at=app.clock())
-    lines = (await build_context(app.search_deps, line.person, query, budget=2000)).splitlines()
+    lines = (
+        await build_context(app.search_deps, chat_context.person, query, budget=2000)
+    ).splitlines()
     messages = [each for each in lines if each.startswith("[")]
     return "\n".join([*(each for each in lines if each not in messages), *messages[::-1]])
 
 
-async def tell_answer(app: AppContext, line: ChatContext, question: str) -> str:
+async def tell_answer(app: AppContext, chat_context: ChatContext, question: str) -> str:
     """The answer without a model, as far as it is told as current."""
-    answered = await answer_message(app, line, MessageSubmission(text=question))
+    answered = await answer_message(app, chat_context, MessageSubmission(text=question))
     return answered.reply.text.split(load_phrases("en").phrases["before_that"])[0]
 
 
-async def tell_about_me(app: AppContext, line: ChatContext, _question: str) -> str:
+async def tell_about_me(app: AppContext, chat_context: ChatContext, _question: str) -> str:
     """All that is known, without a model."""
-    return await tell_answer(app, line, "What do you know about me?")
+    return await tell_answer(app, chat_context, "What do you know about me?")
 
 
-async def tell_why(app: AppContext, line: ChatContext, question: str) -> str:
+async def tell_why(app: AppContext, chat_context: ChatContext, question: str) -> str:
     """What the answer rests on, which is told by date, from the newest back."""
-    await tell_answer(app, line, question)
-    answer = await tell_answer(app, line, "Why do you think so?")
+    await tell_answer(app, chat_context, question)
+    answer = await tell_answer(app, chat_context, "Why do you think so?")
     return "\n".join(reversed(answer.splitlines()))
 
 
-async def tell_http(app: AppContext, line: ChatContext, _question: str) -> str:
+async def tell_http(app: AppContext, chat_context: ChatContext, _question: str) -> str:
     """What the web API lists as believed, and as learned; no names alone."""
     async with opened_site(app) as site, site.browser() as browser:
         believed = (await browser.get("/memories")).json()["items"]
@@ -146,10 +150,12 @@ async def tell_http(app: AppContext, line: ChatContext, _question: str) -> str:
     return "\n".join(each["text"] for each in items if each["kind"] != "entity")
 
 
-async def tell_prompt(app: AppContext, line: ChatContext, question: str) -> str:
+async def tell_prompt(app: AppContext, chat_context: ChatContext, question: str) -> str:
     """What a model is told, apart from what was said and what sums up some days."""
     model = ScriptedModel(["I think so."])
-    await answer_message(with_models(app, {"main": model}), line, MessageSubmission(text=question))
+    await answer_message(
+        with_models(app, {"main": model}), chat_context, MessageSubmission(text=question)
+    )
     request = model.requests[0]
     told = "\n".join([request.system_prompt, request.call_instructions])
     return "\n".join(each for each in told.splitlines() if not SUMMARY.match(each))
@@ -175,31 +181,33 @@ def engine() -> str:
     return "sqlite"
 
 
-async def tell(app: AppContext, line: ChatContext, clock: FrozenClock, told: list[str]) -> None:
+async def tell(
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, told: list[str]
+) -> None:
     """Say some things, the last of which corrects the first, and have them read."""
     message = ""
     for text in told:
         clock.tick(minutes=1)
         if text.startswith(EDIT):
-            await learn_now(app, line.person.id, cut_reason="asked")
-            await accept_edit(app, line, MessageId(message), text.removeprefix(EDIT))
+            await learn_now(app, chat_context.person.id, cut_reason="asked")
+            await accept_edit(app, chat_context, MessageId(message), text.removeprefix(EDIT))
         else:
-            answered = await answer_message(app, line, MessageSubmission(text=text))
+            answered = await answer_message(app, chat_context, MessageSubmission(text=text))
             message = answered.message.id
-    await learn_now(app, line.person.id, cut_reason="asked")
-    await try_embed_missing(app, line.person.id)
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
+    await try_embed_missing(app, chat_context.person.id)
     clock.tick(minutes=1)
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("case", CASES)
 async def test_corrected_value_is_not_presented_as_current_by_any_output(
-    app: AppContext, line: ChatContext, clock: FrozenClock, case: str, path: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, case: str, path: str
 ) -> None:
     """The new one is, alone or before what was said earlier."""
     told, question, old, new = CASES[case]
-    await tell(app, line, clock, [*told])
-    text = await PATHS[path](app, line, question)
+    await tell(app, chat_context, clock, [*told])
+    text = await PATHS[path](app, chat_context, question)
 
     if case in QUOTED:
         assert new in text or old not in text
@@ -211,11 +219,11 @@ async def test_corrected_value_is_not_presented_as_current_by_any_output(
 MODEL_TOLD: Final = ("I live in Leeds.", "I live in Sheffield now.")
 
 
-async def read_as_model(app: AppContext, line: ChatContext, text: str, value: str) -> None:
+async def read_as_model(app: AppContext, chat_context: ChatContext, text: str, value: str) -> None:
     """Say something, and have it read as a model reads it, with a summary."""
-    await answer_message(app, line, MessageSubmission(text=text))
+    await answer_message(app, chat_context, MessageSubmission(text=text))
     (segment,) = await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     )
 
     async def read(inputs: ExtractionInput) -> Extraction:
@@ -236,28 +244,32 @@ async def read_as_model(app: AppContext, line: ChatContext, text: str, value: st
 
 @pytest.mark.parametrize("path", PATHS)
 async def test_superseded_model_claim_or_summary_is_not_presented_as_current(
-    app: AppContext, line: ChatContext, clock: FrozenClock, path: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, path: str
 ) -> None:
     """Neither its claim nor its summary, which is told with its days."""
     for text, value in zip(MODEL_TOLD, ("Leeds", "Sheffield"), strict=True):
-        await read_as_model(app, line, text, value)
+        await read_as_model(app, chat_context, text, value)
         clock.tick(minutes=60 * 24 * 3)
-    await try_embed_missing(app, line.person.id)
-    text = await PATHS[path](app, line, "Where do I live?")
+    await try_embed_missing(app, chat_context.person.id)
+    text = await PATHS[path](app, chat_context, "Where do I live?")
 
     assert "Sheffield" in text
     assert "Leeds" not in text.partition("Sheffield")[0]
 
 
 async def test_recalled_belief_is_accompanied_by_later_related_messages(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Though no rule has read that."""
     later = "I gave my McEwan shelf away, my favourite is Elizabeth Strout these days."
-    await tell(app, line, clock, ["My favourite author is Ian McEwan.", "it rained again", later])
+    await tell(
+        app, chat_context, clock, ["My favourite author is Ian McEwan.", "it rained again", later]
+    )
     query = RecallQuery(text="Who is my favourite author?", language="en", at=app.clock())
-    found = await recall(app.search_deps, line.person, query, limit=10)
-    ranking = await add_later_to_ranking(app.search_deps, line.person, found.beliefs[:1], query)
+    found = await recall(app.search_deps, chat_context.person, query, limit=10)
+    ranking = await add_later_to_ranking(
+        app.search_deps, chat_context.person, found.beliefs[:1], query
+    )
 
     assert found.beliefs[0].state.memory.value == "Ian McEwan"
     assert [each.message.text for each in ranking if isinstance(each, RecalledMessage)] == [later]

@@ -16,7 +16,7 @@ A_DAY = 60 * 24
 
 async def status_of(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     *texts: str,
     key: str,
@@ -24,9 +24,9 @@ async def status_of(
 ) -> dict[str, str]:
     """Each value of a key with its state, after some words on a day each; or those of today."""
     for text in texts:
-        await tell(app, line, [text])
+        await tell(app, chat_context, [text])
         clock.tick(minutes=A_DAY)
-    told = [each.content for each in await believed(app, line, live=live)]
+    told = [each.content for each in await believed(app, chat_context, live=live)]
     return {
         each.value if not key.endswith(":relation") else each.key: each.status
         for each in told
@@ -73,7 +73,7 @@ WRONG = [
 @pytest.mark.parametrize(("said", "right", "was", "now"), WRONG)
 async def test_denied_location_is_rejected(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     said: str,
     right: str,
@@ -81,7 +81,7 @@ async def test_denied_location_is_rejected(
     now: str,
 ) -> None:
     """As where the person corrects it on the page."""
-    homes = await status_of(app, line, clock, said, right, key="location")
+    homes = await status_of(app, chat_context, clock, said, right, key="location")
 
     assert homes == {was: "rejected", now: "active"}
 
@@ -100,7 +100,7 @@ async def test_denied_location_is_rejected(
 )
 async def test_denied_age_is_rejected(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     said: str,
     right: str,
@@ -108,7 +108,7 @@ async def test_denied_age_is_rejected(
     now: str,
 ) -> None:
     """However it is written."""
-    ages = await status_of(app, line, clock, said, right, key="age")
+    ages = await status_of(app, chat_context, clock, said, right, key="age")
 
     assert ages == {was: "rejected", now: "active"}
 
@@ -131,7 +131,7 @@ CALLED = [
 @pytest.mark.parametrize(("said", "right", "was", "now"), CALLED)
 async def test_denied_name_rejects_the_relation(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     said: str,
     right: str,
@@ -139,8 +139,8 @@ async def test_denied_name_rejects_the_relation(
     now: str,
 ) -> None:
     """Whoever bears the other one; nor is it told as what has ended."""
-    names = await status_of(app, line, clock, said, right, key=":relation")
-    live = [each.content for each in await believed(app, line)]
+    names = await status_of(app, chat_context, clock, said, right, key=":relation")
+    live = [each.content for each in await believed(app, chat_context)]
 
     assert names == {f"{was}:relation": "rejected", f"{now}:relation": "active"}
     assert not any(was in each.text for each in live if isinstance(each, Memory))
@@ -161,14 +161,14 @@ async def test_denied_name_rejects_the_relation(
 )
 async def test_negated_participation_does_not_reject_the_relation(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     said: str,
     later: str,
     both: tuple[str, str],
 ) -> None:
     """There are two sisters; one of them comes."""
-    names = await status_of(app, line, clock, said, later, key=":relation")
+    names = await status_of(app, chat_context, clock, said, later, key=":relation")
 
     assert names == {f"{each}:relation": "active" for each in both}
 
@@ -182,10 +182,10 @@ async def test_negated_participation_does_not_reject_the_relation(
     ],
 )
 async def test_changed_value_is_superseded_and_not_rejected(
-    app: AppContext, line: ChatContext, clock: FrozenClock, said: str, right: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, said: str, right: str
 ) -> None:
     """Until then."""
-    homes = await status_of(app, line, clock, said, right, key="location")
+    homes = await status_of(app, chat_context, clock, said, right, key="location")
 
     assert (homes["Porto"], homes["Faro"]) == ("superseded", "active")
 
@@ -203,7 +203,7 @@ MEANT = [
 @pytest.mark.parametrize(("said", "right", "was", "now", "key"), MEANT)
 async def test_i_meant_correction_rejects_the_earlier_value(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     said: str,
     right: str,
@@ -212,7 +212,7 @@ async def test_i_meant_correction_rejects_the_earlier_value(
     key: str,
 ) -> None:
     """Also where that has been believed meanwhile."""
-    values = await status_of(app, line, clock, said, right, key=key)
+    values = await status_of(app, chat_context, clock, said, right, key=key)
 
     assert values == {was: "rejected", now: "active"}
 
@@ -238,16 +238,16 @@ async def test_i_meant_correction_rejects_the_earlier_value(
     ],
 )
 async def test_i_meant_correction_moves_the_due_date(
-    app: AppContext, line: ChatContext, clock: FrozenClock, said: str, right: str, now: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, said: str, right: str, now: str
 ) -> None:
     """And no more on the other one."""
-    await tell(app, line, [said])
+    await tell(app, chat_context, [said])
     clock.tick(minutes=60)
-    await tell(app, line, [right])
+    await tell(app, chat_context, [right])
 
     assert [
         each.content.text
-        for each in await believed(app, line)
+        for each in await believed(app, chat_context)
         if isinstance(each.content, Memory) and each.content.due_at is not None
     ] == [now]
 
@@ -261,26 +261,26 @@ TWICE = [
 
 @pytest.mark.parametrize(("said", "right", "key"), TWICE)
 async def test_correction_survives_repeated_reconsolidation_in_any_order(
-    app: AppContext, line: ChatContext, clock: FrozenClock, said: str, right: str, key: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, said: str, right: str, key: str
 ) -> None:
     """In whichever order."""
-    first = await status_of(app, line, clock, said, right, key=key)
+    first = await status_of(app, chat_context, clock, said, right, key=key)
     for number in (-1, 0, -1):
-        await read_again(app, line, number=number)
+        await read_again(app, chat_context, number=number)
 
-    assert await status_of(app, line, clock, key=key) == first
+    assert await status_of(app, chat_context, clock, key=key) == first
     assert sorted(first.values()) == ["active", "rejected"]
 
 
 @pytest.mark.parametrize(("said", "right", "key"), TWICE)
 async def test_undoing_a_correction_restores_the_earlier_value(
-    app: AppContext, line: ChatContext, clock: FrozenClock, said: str, right: str, key: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, said: str, right: str, key: str
 ) -> None:
     """It is believed again."""
-    before = await status_of(app, line, clock, said, key=key)
-    await status_of(app, line, clock, right, key=key)
+    before = await status_of(app, chat_context, clock, said, key=key)
+    await status_of(app, chat_context, clock, right, key=key)
     async with app.db.begin_write() as tx:
-        segment = (await list_segments(tx, line.person.id))[-1]
-        await undo_consolidation(tx, line.person.id, segment.id, now=app.clock())
+        segment = (await list_segments(tx, chat_context.person.id))[-1]
+        await undo_consolidation(tx, chat_context.person.id, segment.id, now=app.clock())
 
-    assert await status_of(app, line, clock, key=key, live=True) == before
+    assert await status_of(app, chat_context, clock, key=key, live=True) == before

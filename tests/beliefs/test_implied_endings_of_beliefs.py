@@ -12,13 +12,13 @@ A_DAY = 60 * 24
 
 
 async def values(
-    app: AppContext, line: ChatContext, clock: FrozenClock, *texts: str, key: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, *texts: str, key: str
 ) -> set[str]:
     """What is believed of something, after some words on a day each."""
     for text in texts:
-        await tell(app, line, [text])
+        await tell(app, chat_context, [text])
         clock.tick(minutes=A_DAY)
-    live = [each.content for each in await believed(app, line)]
+    live = [each.content for each in await believed(app, chat_context)]
     return {each.value for each in live if isinstance(each, Memory) and each.key.endswith(key)}
 
 
@@ -104,7 +104,7 @@ async def values(
 )
 async def test_ended_value_is_no_longer_believed_and_its_replacement_is(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     key: str,
     said: str,
@@ -113,7 +113,7 @@ async def test_ended_value_is_no_longer_believed_and_its_replacement_is(
     now: str,
 ) -> None:
     """Each by the words that tell it, and nothing but that."""
-    live = await values(app, line, clock, said, over, key=key)
+    live = await values(app, chat_context, clock, said, over, key=key)
 
     assert was not in live
     assert not now or now in live
@@ -148,7 +148,7 @@ async def test_ended_value_is_no_longer_believed_and_its_replacement_is(
 )
 async def test_unrelated_statement_does_not_end_the_belief(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     said: str,
     later: str,
@@ -156,4 +156,4 @@ async def test_unrelated_statement_does_not_end_the_belief(
     still: str,
 ) -> None:
     """Other things are off, or come to it."""
-    assert still in await values(app, line, clock, said, later, key=key)
+    assert still in await values(app, chat_context, clock, said, later, key=key)

@@ -12,13 +12,13 @@ MONTH = 60 * 24 * 30
 
 
 async def facts_after(
-    app: AppContext, line: ChatContext, clock: FrozenClock, *texts: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, *texts: str
 ) -> dict[str, str]:
     """What was believed of a pet, and how that stands, after a month and what is told then."""
     for text in texts:
-        await tell(app, line, [text])
+        await tell(app, chat_context, [text])
         clock.tick(minutes=MONTH)
-    facts = [each.content for each in await believed(app, line, live=False)]
+    facts = [each.content for each in await believed(app, chat_context, live=False)]
     return {
         each.text: each.status for each in facts if isinstance(each, Memory) and each.kind == "fact"
     }
@@ -39,10 +39,10 @@ async def facts_after(
     ],
 )
 async def test_pets_death_supersedes_its_beliefs(
-    app: AppContext, line: ChatContext, clock: FrozenClock, had: str, died: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, had: str, died: str
 ) -> None:
     """By its name and without, if it was the only one."""
-    facts = await facts_after(app, line, clock, had, died)
+    facts = await facts_after(app, chat_context, clock, had, died)
 
     assert facts
     assert set(facts.values()) == {"superseded"}
@@ -58,10 +58,10 @@ async def test_pets_death_supersedes_its_beliefs(
     ],
 )
 async def test_death_of_another_pet_keeps_the_beliefs_active(
-    app: AppContext, line: ChatContext, clock: FrozenClock, had: str, died: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, had: str, died: str
 ) -> None:
     """Somebody else's, or one of another sort."""
-    facts = await facts_after(app, line, clock, had, died)
+    facts = await facts_after(app, chat_context, clock, had, died)
 
     assert facts
     assert set(facts.values()) == {"active"}

@@ -13,13 +13,13 @@ A_DAY = 60 * 24
 
 
 async def homes_after(
-    app: AppContext, line: ChatContext, clock: FrozenClock, *texts: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, *texts: str
 ) -> dict[str, str]:
     """Where others live by now, each under whom it is filed, after some words on a day each."""
     for text in texts:
-        await tell(app, line, [text])
+        await tell(app, chat_context, [text])
         clock.tick(minutes=A_DAY)
-    live = [each.content for each in await believed(app, line)]
+    live = [each.content for each in await believed(app, chat_context)]
     return {
         each.key.partition(":")[0]: each.value
         for each in live
@@ -63,7 +63,7 @@ NAMED_FIRST = [
 @pytest.mark.parametrize(("named", "moved", "name", "home", "question"), NAMED_FIRST)
 async def test_fact_by_role_updates_the_named_relative(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     named: str,
     moved: str,
@@ -72,8 +72,11 @@ async def test_fact_by_role_updates_the_named_relative(
     question: str,
 ) -> None:
     """There is one mother; asked by the part or by the name, the newer is told."""
-    assert await homes_after(app, line, clock, named, moved) == {name: home}
-    assert home in (await answer_message(app, line, MessageSubmission(text=question))).reply.text
+    assert await homes_after(app, chat_context, clock, named, moved) == {name: home}
+    assert (
+        home
+        in (await answer_message(app, chat_context, MessageSubmission(text=question))).reply.text
+    )
 
 
 NAMED_LATER = [
@@ -112,7 +115,7 @@ NAMED_LATER = [
 @pytest.mark.parametrize(("by_part", "called", "by_name", "home", "question"), NAMED_LATER)
 async def test_fact_by_name_supersedes_the_earlier_fact_by_role(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     by_part: str,
     called: str,
@@ -121,16 +124,19 @@ async def test_fact_by_name_supersedes_the_earlier_fact_by_role(
     question: str,
 ) -> None:
     """Not both are true; and asked by name, that is told."""
-    homes = await homes_after(app, line, clock, by_part, called, by_name)
+    homes = await homes_after(app, chat_context, clock, by_part, called, by_name)
 
     assert list(homes.values()) == [home]
-    assert home in (await answer_message(app, line, MessageSubmission(text=question))).reply.text
+    assert (
+        home
+        in (await answer_message(app, chat_context, MessageSubmission(text=question))).reply.text
+    )
 
 
 async def test_unnamed_sister_is_kept_apart_from_the_named_one(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Nobody says that there is but one."""
     said = ["My sister Ana lives in Porto.", "My sister lives in Faro."]
 
-    assert await homes_after(app, line, clock, *said) == {"Ana": "Porto", "sister": "Faro"}
+    assert await homes_after(app, chat_context, clock, *said) == {"Ana": "Porto", "sister": "Faro"}

@@ -36,45 +36,45 @@ from tests.summaries import sum_up
 MONTH = 60 * 24 * 30
 
 
-async def homes(app: AppContext, line: ChatContext, at: int) -> list[str]:
+async def homes(app: AppContext, chat_context: ChatContext, at: int) -> list[str]:
     """Where the person was believed to live at a moment."""
     async with app.db.begin_read() as tx:
         return [
             each.content.value
-            for each in await list_beliefs_at(tx, line.person.id, at)
+            for each in await list_beliefs_at(tx, chat_context.person.id, at)
             if isinstance(each.content, Memory) and each.content.key == "location"
         ]
 
 
 async def test_beliefs_at_a_time_are_those_held_then(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Nothing before anything was said; the old home until the move was heard of."""
     before = clock() - 1
-    await tell(app, line)
+    await tell(app, chat_context)
     first = clock()
     clock.tick(minutes=MONTH)
-    await tell(app, line, ["Big news: I moved to Lisbon last week!"])
+    await tell(app, chat_context, ["Big news: I moved to Lisbon last week!"])
 
-    assert await homes(app, line, before) == []
-    assert await homes(app, line, first) == ["Porto"]
-    assert await homes(app, line, clock()) == ["Lisbon"]
+    assert await homes(app, chat_context, before) == []
+    assert await homes(app, chat_context, first) == ["Porto"]
+    assert await homes(app, chat_context, clock()) == ["Lisbon"]
 
 
 async def test_belief_at_a_past_time_has_only_evidence_from_before(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Not on what was said about it since."""
-    await tell(app, line, ["I love jazz."])
+    await tell(app, chat_context, ["I love jazz."])
     first = clock()
     clock.tick(minutes=MONTH)
-    await tell(app, line, ["I really love jazz, I told you."])
+    await tell(app, chat_context, ["I really love jazz, I told you."])
 
     async with app.db.begin_read() as tx:
         then, now = [
             next(
                 each
-                for each in await list_beliefs_at(tx, line.person.id, at)
+                for each in await list_beliefs_at(tx, chat_context.person.id, at)
                 if isinstance(each.content, Memory) and each.content.value == "jazz"
             )
             for at in (first, clock())
@@ -84,25 +84,27 @@ async def test_belief_at_a_past_time_has_only_evidence_from_before(
 
 
 async def test_history_covers_all_values_of_a_belief(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Asked of the old value or the new: each decision, its author, the words, until when."""
-    await tell(app, line)
-    porto = await the_one(app, line, "Porto")
+    await tell(app, chat_context)
+    porto = await the_one(app, chat_context, "Porto")
     clock.tick(minutes=MONTH)
-    await tell(app, line, ["Big news: I moved to Lisbon last week!"])
+    await tell(app, chat_context, ["Big news: I moved to Lisbon last week!"])
     lisbon = next(
         each.content.id
-        for each in await believed(app, line)
+        for each in await believed(app, chat_context)
         if isinstance(each.content, Memory) and each.content.value == "Lisbon"
     )
     clock.tick(minutes=MONTH)
     await edit_belief_text(
-        app.db, app.clock, line.person.id, lisbon, "Lives in Cascais.", value="Cascais"
+        app.db, app.clock, chat_context.person.id, lisbon, "Lives in Cascais.", value="Cascais"
     )
 
     async with app.db.begin_read() as tx:
-        told = [await get_history(tx, line.person.id, each[-8:]) for each in (porto, lisbon)]
+        told = [
+            await get_history(tx, chat_context.person.id, each[-8:]) for each in (porto, lisbon)
+        ]
     assert told[0].entries == told[1].entries
     ops = [(step.change.op, step.change.author.partition("/")[0]) for step in told[0].entries]
     assert sorted(ops) == sorted(
@@ -123,13 +125,13 @@ async def test_history_covers_all_values_of_a_belief(
 
 
 async def test_belief_found_by_id_suffix_is_shown_with_its_quote(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Found by the end of its id."""
-    await tell(app, line)
-    porto = await the_one(app, line, "Porto")
+    await tell(app, chat_context)
+    porto = await the_one(app, chat_context, "Porto")
     async with app.db.begin_read() as tx:
-        found = await get_belief(tx, line.person.id, porto[-8:])
+        found = await get_belief(tx, chat_context.person.id, porto[-8:])
 
     text = format_belief(found, zone="UTC", now=app.clock())
     assert "location: Porto" in text
@@ -138,11 +140,11 @@ async def test_belief_found_by_id_suffix_is_shown_with_its_quote(
 
 
 async def test_rollup_summary_lists_its_sources_down_to_the_messages(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """And each of them to what was said."""
-    await tell(app, line)
-    now, person = app.clock(), line.person.id
+    await tell(app, chat_context)
+    now, person = app.clock(), chat_context.person.id
     (first,) = await sum_up(app.db, person)
     async with app.db.begin_write() as tx:
         whole = replace(
@@ -167,30 +169,30 @@ async def test_rollup_summary_lists_its_sources_down_to_the_messages(
 
 
 async def test_beliefs_are_filtered_by_entity_name_and_unknown_name_is_rejected(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """A name that nobody has is refused."""
-    await tell(app, line)
+    await tell(app, chat_context)
     async with app.db.begin_read() as tx:
-        told = await list_beliefs_at(tx, line.person.id, app.clock())
-        ana = await filter_beliefs_about(tx, line.person.id, "ana", told)
+        told = await list_beliefs_at(tx, chat_context.person.id, app.clock())
+        ana = await filter_beliefs_about(tx, chat_context.person.id, "ana", told)
         with pytest.raises(NotFound):
-            await filter_beliefs_about(tx, line.person.id, "Zebedee", told)
+            await filter_beliefs_about(tx, chat_context.person.id, "Zebedee", told)
 
     assert ana
     assert len(ana) < len(told)
 
 
 async def test_filtering_by_the_persons_own_name_gives_all_their_beliefs(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Not only what holds the name."""
-    await tell(app, line)
+    await tell(app, chat_context)
     async with app.db.begin_write() as tx:
-        await rename_person(tx, line.person, "Jazz", platforms=())
+        await rename_person(tx, chat_context.person, "Jazz", platforms=())
     async with app.db.begin_read() as tx:
-        told = await list_beliefs_at(tx, line.person.id, app.clock())
-        own = await filter_beliefs_about(tx, line.person.id, "jazz", told)
+        told = await list_beliefs_at(tx, chat_context.person.id, app.clock())
+        own = await filter_beliefs_about(tx, chat_context.person.id, "jazz", told)
 
     assert {"jazz" in build_searchable_text(each.content).casefold() for each in own} == {
         True,
@@ -198,35 +200,41 @@ async def test_filtering_by_the_persons_own_name_gives_all_their_beliefs(
     }
 
 
-async def test_belief_search_ranks_by_words_and_meaning(app: AppContext, line: ChatContext) -> None:
+async def test_belief_search_ranks_by_words_and_meaning(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """The best first."""
-    await tell(app, line)
-    (first, *_) = await search_beliefs(app.db, app.embedder, line.person, "which music do I love")
+    await tell(app, chat_context)
+    (first, *_) = await search_beliefs(
+        app.db, app.embedder, chat_context.person, "which music do I love"
+    )
     assert "jazz" in getattr(first.content, "text", "")
-    assert await search_beliefs(app.db, app.embedder, line.person, "zzzzqqq") == []
+    assert await search_beliefs(app.db, app.embedder, chat_context.person, "zzzzqqq") == []
 
 
 async def test_undone_consolidation_leaves_no_beliefs_and_is_not_repeated(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Of it; and it is not read again by itself."""
-    await tell(app, line)
-    await sum_up(app.db, line.person.id)
-    assert (await undo_segment(app.db, app.clock, line.person.id, None)).ended
-    assert await believed(app, line) == []
+    await tell(app, chat_context)
+    await sum_up(app.db, chat_context.person.id)
+    assert (await undo_segment(app.db, app.clock, chat_context.person.id, None)).ended
+    assert await believed(app, chat_context) == []
     async with app.db.begin_read() as tx:
-        assert await list_conversation_summaries(tx, line.person.id) == []
-    await learn_now(app, line.person.id, cut_reason="asked")
-    assert await believed(app, line) == []
+        assert await list_conversation_summaries(tx, chat_context.person.id) == []
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
+    assert await believed(app, chat_context) == []
     with pytest.raises(NotFound):
-        await undo_segment(app.db, app.clock, line.person.id, None)
+        await undo_segment(app.db, app.clock, chat_context.person.id, None)
 
 
-async def test_stats_count_beliefs_segments_and_usage(app: AppContext, line: ChatContext) -> None:
+async def test_stats_count_beliefs_segments_and_usage(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """What was kept, learned, joined; and that replies took up what they were based on."""
-    await tell(app, line)
-    await answer_message(app, line, MessageSubmission(text="Where do I live?"))
-    stats = await compute_stats(app, line.person)
+    await tell(app, chat_context)
+    await answer_message(app, chat_context, MessageSubmission(text="Where do I live?"))
+    stats = await compute_stats(app, chat_context.person)
 
     assert stats.believed["event"] == 1
     assert stats.segments == {"done": 1}

@@ -19,21 +19,25 @@ from oldfriend.replies.reply_worker import answer_message
     ],
 )
 async def test_why_question_about_an_edited_belief_names_the_person_as_its_source(
-    app: AppContext, line: ChatContext, home: str, asked: str, why: str
+    app: AppContext, chat_context: ChatContext, home: str, asked: str, why: str
 ) -> None:
     """It is said that they have set it."""
-    language = (await answer_message(app, line, MessageSubmission(text=home))).reply.language
+    language = (
+        await answer_message(app, chat_context, MessageSubmission(text=home))
+    ).reply.language
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     ):
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(app, chat_context.person.id, segment.id)
     async with app.db.begin_read() as tx:
-        (belief,) = [k.memory for k in await list_memories(tx, line.person.id) if k.memory.key]
+        (belief,) = [
+            k.memory for k in await list_memories(tx, chat_context.person.id) if k.memory.key
+        ]
     text = belief.text.replace("Bath", "Faro").replace("Bremen", "Faro")
-    await edit_belief_text(app.db, app.clock, line.person.id, belief.id, text, value="Faro")
+    await edit_belief_text(app.db, app.clock, chat_context.person.id, belief.id, text, value="Faro")
 
-    told = (await answer_message(app, line, MessageSubmission(text=asked))).reply.text
-    explained = (await answer_message(app, line, MessageSubmission(text=why))).reply.text
+    told = (await answer_message(app, chat_context, MessageSubmission(text=asked))).reply.text
+    explained = (await answer_message(app, chat_context, MessageSubmission(text=why))).reply.text
 
     assert "Faro" in told
     assert explained == load_phrases(language).phrases["why_by_you"]

@@ -39,13 +39,13 @@ PAGE = SOURCE / "api" / "static" / "js"
 PAGE_LANGUAGES = ("en", "de", "es", "fr", "zh")
 WHERE_TELEGRAM_STANDS_ON_THE_PAGE = {
     "channels.js",  # the registration
-    "places/bring.js",  # exports that can be brought
-    *(f"words/{language}.js" for language in PAGE_LANGUAGES),  # the lists of all books
+    "pages/bring.js",  # exports that can be brought
+    *(f"i18n/{language}.js" for language in PAGE_LANGUAGES),  # the lists of all books
     *(
         # its own words; what the server says of it; chats that can be brought, there and in welcome
-        f"words/{language}/{book}.js"
+        f"i18n/{language}/{book}.js"
         for language in PAGE_LANGUAGES
-        for book in ("telegram", "said", "bring", "welcome")
+        for book in ("telegram", "server_messages", "imports", "welcome")
     ),
 }
 

@@ -28,7 +28,7 @@ class Interrupting:
 
     embedder: Embedder
     elsewhere: AppContext
-    line: ChatContext
+    chat_context: ChatContext
     has_spoken: bool = False
 
     @property
@@ -46,7 +46,7 @@ class Interrupting:
         if not self.has_spoken:
             self.has_spoken = True
             words = MessageSubmission(text="I sold the boat yesterday.")
-            await accept_message(self.elsewhere, self.line, words, claim_now=True)
+            await accept_message(self.elsewhere, self.chat_context, words, claim_now=True)
         return await self.embedder.embed(texts)
 
 
@@ -61,16 +61,18 @@ async def test_message_from_another_process_during_a_turn_is_shown_once(
     app: AppContext, elsewhere: AppContext
 ) -> None:
     """It lies between the person's words and the reply."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
     shown: list[str] = []
 
     async def speak(text: str) -> None:
         if text != "\n":
             shown.append(text)
 
-    embedder = Interrupting(app.embedder, elsewhere, line)
+    embedder = Interrupting(app.embedder, elsewhere, chat_context)
     talk = Conversation(
-        ConversationStore(replace(app, embedder=embedder), line), shown.append, speak
+        ConversationStore(replace(app, embedder=embedder), chat_context), shown.append, speak
     )
     await talk.show_recent()
     await talk.handle_line("Where is the boat that we bought?")
@@ -86,10 +88,13 @@ async def test_message_from_another_process_during_a_turn_is_shown_once(
 
 async def test_marker_messages_are_not_shown_in_the_conversation(app: AppContext) -> None:
     """That there was no answer is what the reply itself says."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
     async with app.db.begin_write() as tx:
         place = WriteTarget(
-            chat=line.chat, session=await ensure_open_session(tx, line.chat, app.clock())
+            chat=chat_context.chat,
+            session=await ensure_open_session(tx, chat_context.chat, app.clock()),
         )
         for role, text in (("person", "How are you?"), ("marker", "unavailable")):
             spoken = UnloggedMessage(
@@ -101,23 +106,27 @@ async def test_marker_messages_are_not_shown_in_the_conversation(app: AppContext
     async def speak(text: str) -> None:
         shown.append(text)
 
-    talk = Conversation(ConversationStore(app, line), shown.append, speak)
+    talk = Conversation(ConversationStore(app, chat_context), shown.append, speak)
     await talk.show_recent()
     await talk.show_history()
-    await Conversation(ConversationStore(app, line), shown.append, speak).show_new_messages()
+    await Conversation(
+        ConversationStore(app, chat_context), shown.append, speak
+    ).show_new_messages()
 
     assert shown == ["you: How are you?"] * 3
 
 
 async def test_failed_turn_is_reported_and_conversation_continues(app: AppContext) -> None:
     """The words that could not be kept are shown, to be said again."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
     shown: list[str] = []
 
     async def speak(text: str) -> None:
         raise StoreBusy("Another program is writing.")
 
-    talk = Conversation(ConversationStore(app, line), shown.append, speak)
+    talk = Conversation(ConversationStore(app, chat_context), shown.append, speak)
 
     assert await talk.handle_line("hello there")
     assert talk.has_failed
@@ -127,7 +136,9 @@ async def test_failed_turn_is_reported_and_conversation_continues(app: AppContex
 
 async def test_stopped_reply_is_noted_and_conversation_continues(app: AppContext) -> None:
     """That it was is remarked, in the language of the talk; it is no failure."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
     model = ScriptedModel([ScriptedReply(text="Once upon a time", delay_s=60), "As you like."])
     shown: list[str] = []
     remarks: list[str] = []
@@ -136,7 +147,7 @@ async def test_stopped_reply_is_noted_and_conversation_continues(app: AppContext
         shown.append(text)
 
     talk = Conversation(
-        ConversationStore(with_model(app, model), line),
+        ConversationStore(with_model(app, model), chat_context),
         shown.append,
         speak,
         write_notice=remarks.append,
@@ -158,23 +169,25 @@ async def test_stopped_reply_is_noted_and_conversation_continues(app: AppContext
 
 async def test_number_presses_a_button_below_the_last_message(app: AppContext) -> None:
     """As "1) Yes   2) No" says; after any other message it is what was said."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
     shown: list[str] = []
 
     async def speak(text: str) -> None:
         shown.append(text)
 
-    talk = Conversation(ConversationStore(app, line), shown.append, speak)
+    talk = Conversation(ConversationStore(app, chat_context), shown.append, speak)
     await talk.handle_line("remind me to call mum tomorrow at 10am")
     await talk.handle_line("cancel everything")
     asked = "".join(shown)
     await talk.handle_line("2")
     async with app.db.begin_read() as tx:
-        kept = [each.status for each in await list_tasks(tx, line.person.id)]
+        kept = [each.status for each in await list_tasks(tx, chat_context.person.id)]
     await talk.handle_line("cancel everything")
     await talk.handle_line("1)")
     async with app.db.begin_read() as tx:
-        left = [each for each in await list_tasks(tx, line.person.id) if each.is_active]
+        left = [each for each in await list_tasks(tx, chat_context.person.id) if each.is_active]
 
     assert "1) Yes   2) No" in asked
     assert kept == ["open"]

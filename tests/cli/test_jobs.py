@@ -22,10 +22,10 @@ def filled(tmp_path: Path) -> None:
     async def fill() -> None:
         settings = load_settings({}, data=str(tmp_path / "data"))
         async with open_app(settings) as app:
-            line = await open_local_chat(
+            chat_context = await open_local_chat(
                 app.db, app.clock, app.settings, person="Nora", channel="terminal"
             )
-            now, owner = app.clock(), line.person.id
+            now, owner = app.clock(), chat_context.person.id
             async with app.db.begin_write() as tx:
                 await enqueue(tx, "inbox", "chat/1", {"text": "secret"}, person=owner, now=now)
                 await enqueue(

@@ -67,8 +67,12 @@ async def test_recall_hits_with_near_zero_score_are_not_listed(
     app: AppContext, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A hit of 0.00 tells nobody anything."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    given = await answer_message(app, line, MessageSubmission(text="My cat is called Miso."))
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
+    given = await answer_message(
+        app, chat_context, MessageSubmission(text="My cat is called Miso.")
+    )
     hits = [ScoredMessage(seq=given.message.seq, score=give_score(score)) for score in (0.4, 0.004)]
     found = [RecallHit(item=RecalledMessage(message=given.message, hit=hit)) for hit in hits]
     print_hits(found, is_sure=True)

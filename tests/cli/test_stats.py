@@ -23,10 +23,10 @@ def pay(tmp_path: Path):
     async def keep(calls: tuple[ModelCall, ...], days_ago: int, is_background: bool) -> None:
         settings = load_settings({}, data=str(tmp_path / "data"))
         async with open_app(settings) as app:
-            line = await open_local_chat(
+            chat_context = await open_local_chat(
                 app.db, app.clock, app.settings, person=None, channel="terminal"
             )
-            asker = CallContext(person=line.person.id, is_background=is_background)
+            asker = CallContext(person=chat_context.person.id, is_background=is_background)
             now = system_clock() - days_ago * DAY
             async with app.db.begin_write() as tx:
                 for call in calls:

@@ -25,10 +25,10 @@ def filled(tmp_path: Path) -> None:
     async def fill() -> None:
         settings = load_settings({}, data=str(tmp_path / "data"))
         async with open_app(settings) as app:
-            line = await open_local_chat(
+            chat_context = await open_local_chat(
                 app.db, app.clock, app.settings, person=None, channel="terminal"
             )
-            person, now = line.person.id, app.clock()
+            person, now = chat_context.person.id, app.clock()
             statuses: tuple[ToolUseStatus, ...] = ("done", "declined")
             async with app.db.begin_write() as tx:
                 for number, status in enumerate(statuses):

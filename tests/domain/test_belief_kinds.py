@@ -21,9 +21,9 @@ ALLOWED = {
 ALLOWED_SCRIPTS = {
     "kinds.js": "the table of the page",
     **{
-        f"words/{language}/{book}.js": "what it is called"
+        f"i18n/{language}/{book}.js": "what it is called"
         for language in ("en", "de", "es", "fr", "zh")
-        for book in ("memory", "talk")
+        for book in ("memory", "chat")
     },
 }
 

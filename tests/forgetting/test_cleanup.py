@@ -34,18 +34,18 @@ HARMLESS = "we had a very long walk along the river"
 pytestmark = pytest.mark.usefixtures("settings_folder")
 
 
-def type_it(app: AppContext, line: ChatContext) -> Path:
+def type_it(app: AppContext, chat_context: ChatContext) -> Path:
     """Have the secret stand among what was typed."""
-    typed = app.settings.data / f"chat-history-{line.person.id}"
+    typed = app.settings.data / f"chat-history-{chat_context.person.id}"
     typed.parent.mkdir(exist_ok=True)
     typed.write_text(f"\n# 2026\n+{SECRET}\n\n# 2026\n+{HARMLESS}\n")
     return typed
 
 
-async def forget_and_die(app: AppContext, line: ChatContext) -> None:
+async def forget_and_die(app: AppContext, chat_context: ChatContext) -> None:
     """Forget the secret, and end once that is committed: before any file is cleaned of it."""
     async with cleanup_lock(app.settings.data, timeout_s=0.0), asyncio.TaskGroup() as tasks:
-        dying = tasks.create_task(forget(app, line.person.id, DeletionRequest(about="Ana")))
+        dying = tasks.create_task(forget(app, chat_context.person.id, DeletionRequest(about="Ana")))
         planned: list[Cleanup] = []
         while not planned:
             await asyncio.sleep(0.01)
@@ -55,33 +55,33 @@ async def forget_and_die(app: AppContext, line: ChatContext) -> None:
 
 
 async def test_unfinished_cleanup_is_stored_without_plain_text_and_not_proved(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Without a word of it; the record of it is not yet proved either."""
     await say(SECRET)
-    await forget_and_die(app, line)
+    await forget_and_die(app, chat_context)
     async with app.db.begin_read() as tx:
         (planned,) = await list_cleanups(tx)
-        (entry,) = await list_audit_entries(tx, line.person.id)
+        (entry,) = await list_audit_entries(tx, chat_context.person.id)
 
     assert entry.proved_at is None
     assert not any(word in planned.traces for word in ("sister", "hazelnuts", "Ana"))
 
 
 async def test_unfinished_cleanup_is_completed_on_next_open(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """And the record says when it was proved."""
-    typed = type_it(app, line)
+    typed = type_it(app, chat_context)
     await say(SECRET)
-    await forget_and_die(app, line)
+    await forget_and_die(app, chat_context)
     assert SECRET in typed.read_text()
     async with open_app(app.settings, clock=app.clock) as again:
         cleaned = again.finished_cleanups
         async with again.db.begin_read() as tx:
             planned, (entry,) = (
                 await list_cleanups(tx),
-                await list_audit_entries(tx, line.person.id),
+                await list_audit_entries(tx, chat_context.person.id),
             )
             waiting = await tx.rows(
                 "SELECT 1 FROM job WHERE partition = :partition", partition=CLEAN_JOB
@@ -97,12 +97,12 @@ async def test_unfinished_cleanup_is_completed_on_next_open(
 
 
 async def test_unfinished_cleanup_is_completed_by_a_worker_after_a_minute(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """For whoever forgot may live, and only have been held up."""
-    typed = type_it(app, line)
+    typed = type_it(app, chat_context)
     await say(SECRET)
-    await forget_and_die(app, line)
+    await forget_and_die(app, chat_context)
     async with app.db.begin_write() as tx:
         assert (
             await claim_jobs(tx, "agenda", owner="w", now=clock(), lease_s=9, partition=CLEAN_JOB)
@@ -124,31 +124,31 @@ async def test_unfinished_cleanup_is_completed_by_a_worker_after_a_minute(
 
 
 async def test_later_forget_completes_an_earlier_cleanup(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """So that what is told of it is true of both."""
-    typed = type_it(app, line)
+    typed = type_it(app, chat_context)
     await say(SECRET)
-    await forget_and_die(app, line)
+    await forget_and_die(app, chat_context)
     await say(HARMLESS)
     async with app.db.begin_read() as tx:
         (walk,) = [
             each.id
-            for each in await list_messages(tx, line.person.id)
+            for each in await list_messages(tx, chat_context.person.id)
             if each.text == HARMLESS and each.role == "person"
         ]
-    report = await forget(app, line.person.id, DeletionRequest(ids=(walk,)))
+    report = await forget(app, chat_context.person.id, DeletionRequest(ids=(walk,)))
 
     assert report.is_proved
     assert typed.read_text().strip() == ""
 
 
 async def test_resume_skips_a_cleanup_locked_by_another_process(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """It costs nobody time twice."""
     await say(SECRET)
-    await forget_and_die(app, line)
+    await forget_and_die(app, chat_context)
     async with cleanup_lock(app.settings.data, timeout_s=0.0) as is_held:
         assert is_held
         assert await resume_cleanups(app) == ()
@@ -156,11 +156,11 @@ async def test_resume_skips_a_cleanup_locked_by_another_process(
 
 
 async def test_cleanup_runs_anyway_after_the_lock_timeout(
-    app: AppContext, line: ChatContext, say: Say, monkeypatch: pytest.MonkeyPatch
+    app: AppContext, chat_context: ChatContext, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both clean the same then."""
     await say(SECRET)
-    await forget_and_die(app, line)
+    await forget_and_die(app, chat_context)
     monkeypatch.setattr(cleanup, "LOCK_TIMEOUT_S", 0.1)
     async with cleanup_lock(app.settings.data, timeout_s=0.0):
         cleaned = await run_cleanups(app)
@@ -169,11 +169,11 @@ async def test_cleanup_runs_anyway_after_the_lock_timeout(
 
 
 async def test_cleanup_without_the_deletion_key_stays_pending_and_doctor_warns(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Which the doctor says."""
     await say(SECRET)
-    await forget_and_die(app, line)
+    await forget_and_die(app, chat_context)
     elsewhere = {**app.settings.environment, "OLDFRIEND_FORGETTING_KEY": "another" * 3}
     async with open_app(replace(app.settings, environment=elsewhere)) as other:
         assert other.finished_cleanups == ()
@@ -184,18 +184,18 @@ async def test_cleanup_without_the_deletion_key_stays_pending_and_doctor_warns(
 
 @SQLITE_ONLY
 async def test_doctor_reports_a_file_with_forgotten_text_until_it_is_removed(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """It is somebody's own, so that only they may."""
     mine = app.settings.data / "mine.txt"
     mine.write_text(f"keep: {SECRET}")
     await say(SECRET)
-    report = await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    report = await forget(app, chat_context.person.id, DeletionRequest(about="Ana"))
     ill = [each.text for each in await run_checks(app) if not each.is_ok]
     mine.unlink()
     well = [each.text for each in await run_checks(app) if not each.is_ok]
     async with app.db.begin_read() as tx:
-        (entry,) = await list_audit_entries(tx, line.person.id)
+        (entry,) = await list_audit_entries(tx, chat_context.person.id)
 
     assert (report.is_proved, report.is_clean) == (False, True)
     assert [text for text in ill if "mine.txt" in text] != []
@@ -205,13 +205,13 @@ async def test_doctor_reports_a_file_with_forgotten_text_until_it_is_removed(
 
 @SQLITE_ONLY
 async def test_file_that_cannot_be_cleaned_is_retried_on_next_open(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """The forgetting itself is done, and told of."""
     copy = app.settings.data / "oldfriend.db.before-8"
     copy.mkdir()  # what cannot be deleted as a file is
     await say(SECRET)
-    report = await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    report = await forget(app, chat_context.person.id, DeletionRequest(about="Ana"))
     async with open_app(app.settings, clock=app.clock) as again:
         still = again.finished_cleanups
     copy.rmdir()
@@ -225,31 +225,31 @@ async def test_file_that_cannot_be_cleaned_is_retried_on_next_open(
 
 @SQLITE_ONLY
 async def test_forgotten_short_text_is_gone_from_freed_database_pages(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """SQLite does not overwrite where a row was before it was moved."""
     for number in range(60):
         await say(f"{HARMLESS}, the {number}. time")
     await say("call zq81x")
-    await forget(app, line.person.id, DeletionRequest(about="zq81x"))
+    await forget(app, chat_context.person.id, DeletionRequest(about="zq81x"))
 
     assert not [piece async for _, piece in app.db.iter_raw_bytes() if b"zq81x" in piece]
 
 
 @SQLITE_ONLY
 async def test_forgotten_lines_are_removed_from_offline_files(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Line by line, the rest stays; one that was cut off as it was written goes as a whole."""
     await say(SECRET)
     await say(HARMLESS)
     async with app.db.begin_read() as tx:
-        messages = await list_messages(tx, line.person.id)
+        messages = await list_messages(tx, chat_context.person.id)
     file = write_offline_file(app.settings.data, messages)
     assert file is not None
     part = file.with_name(f"{file.name}.part")
     part.write_text(file.read_text()[:150])
-    report = await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    report = await forget(app, chat_context.person.id, DeletionRequest(about="Ana"))
 
     assert report.is_proved, report.left
     assert HARMLESS in file.read_text()
@@ -267,16 +267,16 @@ async def test_postgres_vacuum_runs_beside_an_open_reader(app: AppContext, say: 
 
 
 async def test_record_of_sent_mails_goes_with_everything_and_not_with_less(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Whoever forgets may have no password of the mailbox; the channel goes on with a new one."""
     record = SentRecord(app.settings.data / "email", password="x", salt="a")
     record.add("1@x", "ana@home.example/1@x")
     file = app.settings.data / "email" / RECORD_FILE
     await say(SECRET)
-    await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    await forget(app, chat_context.person.id, DeletionRequest(about="Ana"))
     is_kept = record.has("1@x")
-    await forget(app, line.person.id, DeletionRequest(everything=True))
+    await forget(app, chat_context.person.id, DeletionRequest(everything=True))
     content = file.read_bytes()
     record.add("2@x", "ana@home.example/1@x")
 

@@ -57,37 +57,37 @@ TAKEN_BACK = "(I took back what I had said here, because you asked me to forget 
 pytestmark = pytest.mark.usefixtures("settings_folder")
 
 
-async def id_of(app: AppContext, line: ChatContext, text: str) -> str:
+async def id_of(app: AppContext, chat_context: ChatContext, text: str) -> str:
     """The id of the message that holds a text."""
     async with app.db.begin_read() as tx:
-        said = await list_messages(tx, line.person.id)
+        said = await list_messages(tx, chat_context.person.id)
     return next(each.id for each in said if text in each.text and each.role == "person")
 
 
 async def test_forgotten_message_is_gone_from_every_table_and_file(
-    app: AppContext, line: ChatContext, say: Say, settings: Settings
+    app: AppContext, chat_context: ChatContext, say: Say, settings: Settings
 ) -> None:
     """With the note that was made of it, and the replies that repeat it."""
     await say(f"Remember: {SECRET}")
     await say("we had a very long walk along the river")
     await say("what is Ana allergic to?")
-    wish = DeletionRequest(ids=(await id_of(app, line, SECRET),))
-    shown = await preview_forget(app.db, line.person.id, wish)
-    report = await forget(app, line.person.id, wish)
+    wish = DeletionRequest(ids=(await id_of(app, chat_context, SECRET),))
+    shown = await preview_forget(app.db, chat_context.person.id, wish)
+    report = await forget(app, chat_context.person.id, wish)
 
     assert shown.counts == report.counts
     assert report.counts["messages"] == 1
     assert report.counts["memories"] >= 1  # the note, and what was read in it
     assert report.is_proved
-    held = repr(await rows_of(app.db, line.person.id))
+    held = repr(await rows_of(app.db, chat_context.person.id))
     assert "hazelnuts" not in held
     assert not [piece async for _, piece in app.db.iter_raw_bytes() if b"hazelnuts" in piece]
-    log = await log_of(app, line)
+    log = await log_of(app, chat_context)
     assert [text for role, text in log if role == "companion"].count(TAKEN_BACK) == 2
     assert ("person", "we had a very long walk along the river") in log
     async with app.db.begin_read() as tx:
-        assert await list_notes(tx, line.person.id) == []
-        (entry,) = await list_audit_entries(tx, line.person.id)
+        assert await list_notes(tx, chat_context.person.id) == []
+        (entry,) = await list_audit_entries(tx, chat_context.person.id)
     assert (entry.what, entry.digest) == ("forget", report.digest)
 
 
@@ -104,31 +104,33 @@ async def test_forgotten_message_is_gone_from_every_table_and_file(
     ],
 )
 async def test_preview_lists_what_the_message_had_set(
-    app: AppContext, line: ChatContext, say: Say, text: str, kind: str, shown: str
+    app: AppContext, chat_context: ChatContext, say: Say, text: str, kind: str, shown: str
 ) -> None:
     """Its numbers, diary entries, reminders, goals and the like go with it, and are counted."""
     await say(text)
     await say("I slept 6 hours last night")
-    wish = DeletionRequest(ids=(await id_of(app, line, text),))
-    preview = await preview_forget(app.db, line.person.id, wish)
+    wish = DeletionRequest(ids=(await id_of(app, chat_context, text),))
+    preview = await preview_forget(app.db, chat_context.person.id, wish)
     (record,) = preview.plan.records
-    report = await forget(app, line.person.id, wish)
+    report = await forget(app, chat_context.person.id, wish)
 
     assert (record.kind, shown in record.text) == (kind, True)
     assert shown in preview_as_text(preview)
     assert report.counts == preview.counts
     assert report.counts[kind] == 1
-    everything = await preview_forget(app.db, line.person.id, DeletionRequest(everything=True))
+    everything = await preview_forget(
+        app.db, chat_context.person.id, DeletionRequest(everything=True)
+    )
     assert [each.kind for each in everything.plan.records] == ["measurements"]
 
 
 async def test_forgotten_text_is_not_recalled_in_later_replies(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Also not from what it keeps ready."""
     await say(f"Remember: {SECRET}")
     before = await say("what is Ana allergic to?")
-    await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    await forget(app, chat_context.person.id, DeletionRequest(about="Ana"))
     after = await say("what is Ana allergic to?")
 
     assert "hazelnuts" in before.reply.text
@@ -136,11 +138,13 @@ async def test_forgotten_text_is_not_recalled_in_later_replies(
 
 
 async def test_forgotten_text_is_not_imported_again_until_said_anew(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Until the person says them anew."""
     await say(SECRET)
-    await forget(app, line.person.id, DeletionRequest(ids=(await id_of(app, line, SECRET),)))
+    await forget(
+        app, chat_context.person.id, DeletionRequest(ids=(await id_of(app, chat_context, SECRET),))
+    )
 
     def told(at: int) -> list[ImportedMessage]:
         spoken = UnloggedMessage(
@@ -155,8 +159,8 @@ async def test_forgotten_text_is_not_imported_again_until_said_anew(
 
     async def brought(at: int) -> int:
         async with app.db.begin_write() as tx:
-            forgotten = await load_deletion_filter(app.settings, tx, line.person.id)
-            target = ImportTarget(chat=line.chat, language="en", tombstones=forgotten)
+            forgotten = await load_deletion_filter(app.settings, tx, chat_context.person.id)
+            target = ImportTarget(chat=chat_context.chat, language="en", tombstones=forgotten)
             return (await write_imported_messages(tx, target, told(at), now=clock())).added
 
     assert await brought(clock() - DAY) == 0
@@ -166,19 +170,19 @@ async def test_forgotten_text_is_not_imported_again_until_said_anew(
 
 @SQLITE_ONLY
 async def test_forgotten_text_is_removed_from_input_history_and_backups(
-    app: AppContext, line: ChatContext, say: Say, settings: Settings
+    app: AppContext, chat_context: ChatContext, say: Say, settings: Settings
 ) -> None:
     """What was typed, and the copies from before a migration."""
-    typed = settings.data / f"chat-history-{line.person.id}"
+    typed = settings.data / f"chat-history-{chat_context.person.id}"
     typed.write_text(f"\n# 2026\n+{SECRET}\n+again\n\n# 2026\n+we had a long walk\n")
     theirs = settings.data / "chat-history-somebody-else"
     theirs.write_text(f"\n# 2026\n+{SECRET}\n")
     copy = settings.data / "oldfriend.db.before-8"
     copy.write_bytes(SECRET.encode())
     await say(SECRET)
-    wish = DeletionRequest(ids=(await id_of(app, line, SECRET),))
-    assert (await preview_forget(app.db, line.person.id, wish)).backups == (copy.name,)
-    report = await forget(app, line.person.id, wish)
+    wish = DeletionRequest(ids=(await id_of(app, chat_context, SECRET),))
+    assert (await preview_forget(app.db, chat_context.person.id, wish)).backups == (copy.name,)
+    report = await forget(app, chat_context.person.id, wish)
 
     assert report.is_proved
     assert typed.read_text() == "\n# 2026\n+we had a long walk\n"
@@ -188,73 +192,77 @@ async def test_forgotten_text_is_removed_from_input_history_and_backups(
 
 @SQLITE_ONLY
 async def test_foreign_file_with_forgotten_text_is_reported_and_not_changed(
-    app: AppContext, line: ChatContext, say: Say, settings: Settings
+    app: AppContext, chat_context: ChatContext, say: Say, settings: Settings
 ) -> None:
     """A file that somebody put into the data folder is not ours to change."""
     (settings.data / "mine.txt").write_text(f"keep: {SECRET}")
     await say(SECRET)
-    report = await forget(app, line.person.id, DeletionRequest(everything=True))
+    report = await forget(app, chat_context.person.id, DeletionRequest(everything=True))
 
     assert not report.is_proved
     assert [each.place for each in report.left] == ["mine.txt"]
 
 
 async def test_forget_keeps_the_current_core_block_and_erases_older_versions(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Its earlier versions do not, and with everything it goes, too."""
     await say(SECRET)
     for text in (f"Know that {SECRET}.", "Likes tea."):
         async with app.db.begin_write() as tx:
-            await write_block(tx, line.person.id, "user", text, now=clock())
-    report = await forget(app, line.person.id, DeletionRequest(about="Ana"))
+            await write_block(tx, chat_context.person.id, "user", text, now=clock())
+    report = await forget(app, chat_context.person.id, DeletionRequest(about="Ana"))
     async with app.db.begin_read() as tx:
-        assert [each.text for each in await list_blocks(tx, line.person.id)] == ["Likes tea."]
-    await forget(app, line.person.id, DeletionRequest(everything=True))
+        assert [each.text for each in await list_blocks(tx, chat_context.person.id)] == [
+            "Likes tea."
+        ]
+    await forget(app, chat_context.person.id, DeletionRequest(everything=True))
 
     assert report.is_proved
     async with app.db.begin_read() as tx:
-        assert await list_blocks(tx, line.person.id) == []
+        assert await list_blocks(tx, chat_context.person.id) == []
 
 
 async def test_forget_takes_lines_from_the_checklist(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Those that hold deleted words; the others stay, and how often it is looked at."""
     await say(SECRET)
     await say(f"/heartbeat add Remember that {SECRET}.")
     for words in ("every 60", "add Do I drink enough?"):
         await say(f"/heartbeat {words}")
-    report = await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    report = await forget(app, chat_context.person.id, DeletionRequest(about="Ana"))
     async with app.db.begin_read() as tx:
-        kept = await load_checklist(tx, line.person.id)
+        kept = await load_checklist(tx, chat_context.person.id)
 
     assert (kept.lines, kept.minutes) == (("Do I drink enough?",), 60)
     assert report.is_proved
 
 
 async def test_forgotten_pending_message_is_not_answered(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Its letter goes with it."""
-    accepted = await accept_message(app, line, MessageSubmission(text=SECRET), claim_now=False)
+    accepted = await accept_message(
+        app, chat_context, MessageSubmission(text=SECRET), claim_now=False
+    )
     assert accepted is not None
-    await forget(app, line.person.id, DeletionRequest(ids=(accepted.message.id,)))
+    await forget(app, chat_context.person.id, DeletionRequest(ids=(accepted.message.id,)))
 
     async with app.db.begin_read() as tx:
         assert await tx.rows("SELECT * FROM job WHERE queue = 'inbox'") == []
-    assert await log_of(app, line) == []
+    assert await log_of(app, chat_context) == []
 
 
 async def test_turn_using_a_message_forgotten_meanwhile_is_run_again(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """It was forgotten while the turn was being decided."""
     await say(f"Remember: {SECRET}")
-    secret = await id_of(app, line, SECRET)
+    secret = await id_of(app, chat_context, SECRET)
 
     async def forget_it() -> None:
-        await forget(app, line.person.id, DeletionRequest(ids=(secret,)))
+        await forget(app, chat_context.person.id, DeletionRequest(ids=(secret,)))
 
     async with asyncio.TaskGroup() as tasks:
 
@@ -267,21 +275,21 @@ async def test_turn_using_a_message_forgotten_meanwhile_is_run_again(
 
         watched = with_models(app, {"main": ScriptedModel(answer_meanwhile)})
         answered = await answer_message(
-            watched, line, MessageSubmission(text="what is Ana allergic to?")
+            watched, chat_context, MessageSubmission(text="what is Ana allergic to?")
         )
 
     assert answered.reply.text == "I can't say."
-    assert "hazelnuts" not in repr(await rows_of(app.db, line.person.id))
+    assert "hazelnuts" not in repr(await rows_of(app.db, chat_context.person.id))
 
 
 async def test_forget_everything_keeps_only_the_person_and_other_people(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """And nobody else's."""
     await say(SECRET)
     toms = await say("I am Tom and I like tea with milk", person="Tom")
-    await forget(app, line.person.id, DeletionRequest(everything=True))
-    left = await rows_of(app.db, line.person.id)
+    await forget(app, chat_context.person.id, DeletionRequest(everything=True))
+    left = await rows_of(app.db, chat_context.person.id)
 
     assert {name for name, rows in left.items() if rows} <= {
         "person",
@@ -294,49 +302,55 @@ async def test_forget_everything_keeps_only_the_person_and_other_people(
         "pace",
         "job",
     }
-    assert await log_of(app, line) == []
+    assert await log_of(app, chat_context) == []
     async with app.db.begin_read() as tx:
         assert await get_message(tx, toms.reply.person, toms.reply.id) == toms.reply
 
 
 @pytest.mark.parametrize("is_taken", [False, True])
 async def test_open_chat_context_works_after_its_chat_was_forgotten(
-    app: AppContext, line: ChatContext, say: Say, is_taken: bool
+    app: AppContext, chat_context: ChatContext, say: Say, is_taken: bool
 ) -> None:
     """Also where somebody has opened another at its place meanwhile."""
     await say(SECRET)
     async with app.db.begin_write() as tx:
-        session = await ensure_open_session(tx, line.chat, app.clock())
-        await close_session(tx, line.chat, session, at=app.clock(), trigger="idle")
-    await forget(app, line.person.id, DeletionRequest(everything=True))
-    assert (await rows_of(app.db, line.person.id))["chat"] == []
+        session = await ensure_open_session(tx, chat_context.chat, app.clock())
+        await close_session(tx, chat_context.chat, session, at=app.clock(), trigger="idle")
+    await forget(app, chat_context.person.id, DeletionRequest(everything=True))
+    assert (await rows_of(app.db, chat_context.person.id))["chat"] == []
     if is_taken:
         await open_local_chat(
-            app.db, app.clock, app.settings, person=line.person.name, channel=line.chat.channel
+            app.db,
+            app.clock,
+            app.settings,
+            person=chat_context.person.name,
+            channel=chat_context.chat.channel,
         )
-    await answer_message(app, line, MessageSubmission(text="I like tea."))
+    await answer_message(app, chat_context, MessageSubmission(text="I like tea."))
 
-    assert (await log_of(app, line))[0] == ("person", "I like tea.")
+    assert (await log_of(app, chat_context))[0] == ("person", "I like tea.")
 
 
 async def test_delivery_records_of_forgotten_replies_are_erased(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """A platform's name of a message that is forgotten here is a trace of it."""
     given = await say(SECRET)
     part = ReplyPart(channel="x", address="1", reply=given.reply.id, ordinal=0, text="")
     async with app.db.begin_write() as tx:
         key, now = "message:1:1", app.clock()
-        await record_piece(tx, line.person.id, part, 0, chat=line.chat.id, external_id=key, now=now)
-        assert await count_delivered_pieces(tx, line.person.id, part) == 1
-    await forget(app, line.person.id, DeletionRequest(everything=True))
+        await record_piece(
+            tx, chat_context.person.id, part, 0, chat=chat_context.chat.id, external_id=key, now=now
+        )
+        assert await count_delivered_pieces(tx, chat_context.person.id, part) == 1
+    await forget(app, chat_context.person.id, DeletionRequest(everything=True))
 
     async with app.db.begin_read() as tx:
         assert await tx.rows("SELECT * FROM delivered") == []
 
 
 async def test_forgetting_something_unknown_raises_not_found(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Which is said, and nothing happens."""
     await say("hello you")
@@ -346,35 +360,37 @@ async def test_forgetting_something_unknown_raises_not_found(
         DeletionRequest(batch=3),
     ):
         with pytest.raises(NotFound):
-            await forget(app, line.person.id, wish)
+            await forget(app, chat_context.person.id, wish)
 
 
 async def test_retention_erases_old_messages_and_keeps_beliefs(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """What was learned from them stays; nothing keeps them from coming back."""
     await say(f"Remember: {SECRET}")
     clock.tick(minutes=60 * 24 * 20)
     await say("we had a very long walk along the river")
-    assert await apply_retention(app, line.person.id) is None
+    assert await apply_retention(app, chat_context.person.id) is None
     kept = replace(
         app, settings=replace(app.settings, retention=RetentionSettings(messages_days=10))
     )
-    report = await apply_retention(kept, line.person.id)
+    report = await apply_retention(kept, chat_context.person.id)
 
     assert report is not None
     assert report.is_proved
     assert len(report.orphans) == 1
-    assert SECRET not in "".join(text for _, text in await log_of(app, line))
+    assert SECRET not in "".join(text for _, text in await log_of(app, chat_context))
     async with app.db.begin_read() as tx:
-        assert [note.text for note in await list_notes(tx, line.person.id)] == [SECRET]
-        assert [each.what for each in await list_audit_entries(tx, line.person.id)] == ["retain"]
+        assert [note.text for note in await list_notes(tx, chat_context.person.id)] == [SECRET]
+        assert [each.what for each in await list_audit_entries(tx, chat_context.person.id)] == [
+            "retain"
+        ]
         assert await tx.rows("SELECT * FROM tombstone") == []
-    assert await apply_retention(kept, line.person.id) is None
+    assert await apply_retention(kept, chat_context.person.id) is None
 
 
 async def test_retention_job_is_scheduled_daily_only_if_configured(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Only where it was chosen."""
     await say(SECRET)
@@ -392,7 +408,7 @@ async def test_retention_job_is_scheduled_daily_only_if_configured(
     assert held is not None
     await run_jobs(kept, held, asyncio.Event())
 
-    assert await log_of(app, line) == []
+    assert await log_of(app, chat_context) == []
     async with app.db.begin_read() as tx:
         rows = await tx.rows(
             "SELECT due_at FROM job WHERE partition = :partition", partition=RETENTION_JOB
@@ -429,60 +445,60 @@ async def test_short_deletion_key_is_refused(settings: Settings, key: str) -> No
 
 
 async def test_reread_segments_do_not_relearn_forgotten_beliefs(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """A belief that was forgotten stays so, until the person tells it anew."""
     await say("I live in Porto, in a small flat by the river.")
     await say("I love jazz, and I can't stand coriander.")
-    await form(app, line)
-    await sum_up(app.db, line.person.id, "Loves jazz.")
-    home = next(each for each in await known(app, line) if each.value == "Porto")
-    jazz = await id_of(app, line, "I love jazz")
-    await forget(app, line.person.id, DeletionRequest(ids=(home.id, jazz)))
-    await form(app, line)
-    after = await known(app, line)
+    await form(app, chat_context)
+    await sum_up(app.db, chat_context.person.id, "Loves jazz.")
+    home = next(each for each in await known(app, chat_context) if each.value == "Porto")
+    jazz = await id_of(app, chat_context, "I love jazz")
+    await forget(app, chat_context.person.id, DeletionRequest(ids=(home.id, jazz)))
+    await form(app, chat_context)
+    after = await known(app, chat_context)
 
     assert {each.value for each in after} & {"Porto", "jazz", "coriander"} == set()
     async with app.db.begin_read() as tx:
-        segments = await list_segments(tx, line.person.id)
-        summaries = await list_summaries(tx, line.person.id)
+        segments = await list_segments(tx, chat_context.person.id)
+        summaries = await list_summaries(tx, chat_context.person.id)
     assert {segment.status for segment in segments} == {"done"}
     assert summaries == []
     await say("I live in Porto.")
-    await form(app, line)
-    assert "Porto" in {each.value for each in await known(app, line)}
+    await form(app, chat_context)
+    assert "Porto" in {each.value for each in await known(app, chat_context)}
 
 
 async def test_forgotten_belief_is_not_relearned_from_kept_messages(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """The report does not say that it is nowhere; what else was read from them stays."""
     await say("I live in Porto with my sister Ana.")
-    await form(app, line)
-    (home,) = [each for each in await known(app, line) if "Porto" in each.text]
-    said = await id_of(app, line, "Porto")
-    report = await forget(app, line.person.id, DeletionRequest(ids=(home.id,)))
-    kept = {each.text for each in await known(app, line)}
+    await form(app, chat_context)
+    (home,) = [each for each in await known(app, chat_context) if "Porto" in each.text]
+    said = await id_of(app, chat_context, "Porto")
+    report = await forget(app, chat_context.person.id, DeletionRequest(ids=(home.id,)))
+    kept = {each.text for each in await known(app, chat_context)}
     async with app.db.begin_write() as tx:
-        (segment,) = await list_segments(tx, line.person.id)
+        (segment,) = await list_segments(tx, chat_context.person.id)
         segment = await reopen_segment(tx, segment)
     await consolidate(await build_consolidation_deps(app, segment), segment)
 
     assert (report.is_proved, report.read_from) == (True, (said,))
-    assert {each.text for each in await known(app, line)} == kept != set()
+    assert {each.text for each in await known(app, chat_context)} == kept != set()
     assert home.text not in kept
 
 
 async def test_forgotten_belief_is_not_relearned_in_other_words(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """A model may word it as it likes: it rests on words that nothing else rests on."""
     await say(f"{DIVORCE}, I am so ashamed.")
-    await form(app, line)
-    (event,) = [each for each in await known(app, line) if each.kind == "event"]
-    await forget(app, line.person.id, DeletionRequest(ids=(event.id,)))
+    await form(app, chat_context)
+    (event,) = [each for each in await known(app, chat_context) if each.kind == "event"]
+    await forget(app, chat_context.person.id, DeletionRequest(ids=(event.id,)))
     async with app.db.begin_write() as tx:
-        (segment,) = await list_segments(tx, line.person.id)
+        (segment,) = await list_segments(tx, chat_context.person.id)
         segment = await reopen_segment(tx, segment)
     means = await build_consolidation_deps(app, segment)
 
@@ -495,19 +511,19 @@ async def test_forgotten_belief_is_not_relearned_in_other_words(
         return Extraction(author="extract/2", claims=(claim,))
 
     await consolidate(replace(means, extract=read_anew, extract_small_talk=read_anew), segment)
-    assert [each.text for each in await known(app, line) if each.kind == "event"] == []
+    assert [each.text for each in await known(app, chat_context) if each.kind == "event"] == []
 
 
 async def test_message_said_anew_is_no_longer_filtered_on_import(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """As when it is brought in anew."""
     await say(SECRET)
-    await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    await forget(app, chat_context.person.id, DeletionRequest(about="Ana"))
 
     async def is_forgotten() -> bool:
         async with app.db.begin_read() as tx:
-            forgotten = await load_deletion_filter(app.settings, tx, line.person.id)
+            forgotten = await load_deletion_filter(app.settings, tx, chat_context.person.id)
         return forgotten.is_message_forgotten(SECRET, said_at=clock() - DAY)
 
     assert await is_forgotten()
@@ -516,16 +532,18 @@ async def test_message_said_anew_is_no_longer_filtered_on_import(
     assert not await is_forgotten()
 
 
-async def form(app: AppContext, line: ChatContext) -> None:
+async def form(app: AppContext, chat_context: ChatContext) -> None:
     """Read whatever waits to be read."""
-    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="asked")
+    await schedule_learning(
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
+    )
     async with app.db.begin_read() as tx:
-        waiting = await list_segments(tx, line.person.id, status=["waiting"])
+        waiting = await list_segments(tx, chat_context.person.id, status=["waiting"])
     for segment in waiting:
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(app, chat_context.person.id, segment.id)
 
 
-async def known(app: AppContext, line: ChatContext) -> list[Memory]:
+async def known(app: AppContext, chat_context: ChatContext) -> list[Memory]:
     """What is believed now."""
     async with app.db.begin_read() as tx:
-        return [each.memory for each in await list_memories(tx, line.person.id)]
+        return [each.memory for each in await list_memories(tx, chat_context.person.id)]

@@ -43,46 +43,46 @@ async def text_of(app: AppContext, person: str) -> str:
 
 @pytest.mark.parametrize("wished", ["id", "about", "day"])
 async def test_goal_of_a_program_is_forgotten_however_it_is_named(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock, wished: str
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock, wished: str
 ) -> None:
     """Shown first, counted, and gone; what is not named stays."""
     await say("I like tea")
     clock.tick(minutes=2880)
     async with app.db.begin_write() as tx:
-        goal = await add_goal(tx, line.person, "Zwiebelfisch", GoalWishes(), now=clock())
+        goal = await add_goal(tx, chat_context.person, "Zwiebelfisch", GoalWishes(), now=clock())
     clock.tick(minutes=2880)
     async with app.db.begin_write() as tx:
-        await add_task(tx, line.person, "Call Otto", due_at=None, now=clock())
+        await add_task(tx, chat_context.person, "Call Otto", due_at=None, now=clock())
     wish = {
         "id": DeletionRequest(ids=(goal.goal.id[:12],)),
         "about": DeletionRequest(about="zwiebelfisch"),
         "day": DeletionRequest(since=clock() - 3 * DAY, until=clock() - DAY),
     }[wished]
-    preview = await preview_forget(app.db, line.person.id, wish)
-    report = await forget(app, line.person.id, wish, seen_digest=preview.digest)
+    preview = await preview_forget(app.db, chat_context.person.id, wish)
+    report = await forget(app, chat_context.person.id, wish, seen_digest=preview.digest)
 
     assert not is_empty_plan(preview.plan)
     assert "Zwiebelfisch" in preview_as_text(preview)
     assert report.counts == preview.counts
     assert (report.counts["goals"], report.counts["tasks"]) == (1, 0)
     assert report.is_proved
-    kept = await text_of(app, line.person.id)
+    kept = await text_of(app, chat_context.person.id)
     assert "Zwiebelfisch" not in kept
     assert goal.goal.id not in kept
     assert "Call Otto" in kept
 
 
 async def test_changed_record_makes_a_preview_stale(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """What has come onto a list since was not seen."""
     async with app.db.begin_write() as tx:
-        await add_goal(tx, line.person, "Zwiebelfisch", GoalWishes(), now=clock())
+        await add_goal(tx, chat_context.person, "Zwiebelfisch", GoalWishes(), now=clock())
     wish = DeletionRequest(about="Zwiebelfisch")
-    before = await preview_forget(app.db, line.person.id, wish)
+    before = await preview_forget(app.db, chat_context.person.id, wish)
     async with app.db.begin_write() as tx:
-        await add_task(tx, line.person, "Ask about Zwiebelfisch", due_at=None, now=clock())
-    after = await preview_forget(app.db, line.person.id, wish)
+        await add_task(tx, chat_context.person, "Ask about Zwiebelfisch", due_at=None, now=clock())
+    after = await preview_forget(app.db, chat_context.person.id, wish)
 
     assert before.digest != after.digest
     assert [each.kind for each in after.plan.records] == ["tasks", "goals"]
@@ -105,53 +105,53 @@ async def test_changed_record_makes_a_preview_stale(
     ],
 )
 async def test_own_lists_lose_what_is_forgotten_however_short_it_is(
-    app: AppContext, line: ChatContext, say: Say, said: str, listed: str
+    app: AppContext, chat_context: ChatContext, say: Say, said: str, listed: str
 ) -> None:
     """The lists and confirmations of the companion keep no word of it."""
     await say(said)
     shown = await say(listed)
     async with app.db.begin_read() as tx:
         rows = await tx.rows("SELECT id FROM message WHERE role = 'person' ORDER BY seq LIMIT 1")
-    report = await forget(app, line.person.id, DeletionRequest(ids=(rows[0][0],)))
+    report = await forget(app, chat_context.person.id, DeletionRequest(ids=(rows[0][0],)))
 
     assert "xylofix" in shown.reply.text.lower()
     assert report.is_proved
-    log = await log_of(app, line)
+    log = await log_of(app, chat_context)
     assert ("person", listed) in log
     assert [text for role, text in log if role == "companion" and "xylofix" in text.lower()] == []
-    assert "xylofix" not in (await text_of(app, line.person.id)).lower().replace(listed, "")
+    assert "xylofix" not in (await text_of(app, chat_context.person.id)).lower().replace(listed, "")
 
 
 async def test_other_entries_of_a_redacted_list_stay(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """What a program made beside it is not taken for words of the companion."""
     other = "Pay the rent on the first day of every single month"
     async with app.db.begin_write() as tx:
-        await add_task(tx, line.person, other, due_at=None, now=clock())
-        added = await add_task(tx, line.person, "Buy Xylofix", due_at=None, now=clock())
+        await add_task(tx, chat_context.person, other, due_at=None, now=clock())
+        added = await add_task(tx, chat_context.person, "Buy Xylofix", due_at=None, now=clock())
     await say("/tasks")
     wish = DeletionRequest(ids=(added.saved[0][0].id,))
-    preview = await preview_forget(app.db, line.person.id, wish)
-    await forget(app, line.person.id, wish)
+    preview = await preview_forget(app.db, chat_context.person.id, wish)
+    await forget(app, chat_context.person.id, wish)
 
     assert [each.text for each in preview.plan.records] == ["Buy Xylofix"]
     assert len(preview.plan.redacted_replies) == 1
-    kept = await text_of(app, line.person.id)
+    kept = await text_of(app, chat_context.person.id)
     assert other in kept
     assert "Xylofix" not in kept
 
 
 async def test_message_that_made_a_record_stays_and_is_named(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """As with beliefs: the record goes, and the words that it came from are shown."""
     await say("/todo buy Xylofix")
     async with app.db.begin_read() as tx:
         rows = await tx.rows("SELECT id FROM task")
     wish = DeletionRequest(ids=(rows[0][0],))
-    preview = await preview_forget(app.db, line.person.id, wish)
-    report = await forget(app, line.person.id, wish)
+    preview = await preview_forget(app.db, chat_context.person.id, wish)
+    report = await forget(app, chat_context.person.id, wish)
 
     assert [each.text for each in preview.plan.near_duplicates] == ["/todo buy Xylofix"]
     assert len(report.read_from) == 1

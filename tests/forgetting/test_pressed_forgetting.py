@@ -45,9 +45,9 @@ class Page:
 
 
 @pytest.fixture
-async def page(app: AppContext, line: ChatContext, clock: FrozenClock) -> Page:
+async def page(app: AppContext, chat_context: ChatContext, clock: FrozenClock) -> Page:
     """The owner's page."""
-    chat = await open_web_chat(app.db, app.clock, line.person.id)
+    chat = await open_web_chat(app.db, app.clock, chat_context.person.id)
     return Page(app, chat, clock)
 
 

@@ -67,10 +67,10 @@ async def other(app: AppContext) -> PersonId:
 
 
 async def test_forget_everything_deletes_own_uploads_and_keeps_those_of_others(
-    app: AppContext, line: ChatContext, say: Say, other: PersonId
+    app: AppContext, chat_context: ChatContext, say: Say, other: PersonId
 ) -> None:
     """One's own; what another has handed over, or said, is neither looked at nor named."""
-    own = await hand_over(app, line.person.id, "mine.zip", zipped(CHAT))
+    own = await hand_over(app, chat_context.person.id, "mine.zip", zipped(CHAT))
     theirs = await hand_over(app, other, "Chat with my lover Bo.txt", CHAT.encode())
     arriving = app.settings.data / "brought" / "arriving"
     arriving.mkdir()
@@ -79,7 +79,7 @@ async def test_forget_everything_deletes_own_uploads_and_keeps_those_of_others(
     async with app.db.begin_read() as tx:
         kept = write_offline_file(app.settings.data, await list_messages(tx, other))
     await say(SECRET)
-    report = await forget(app, line.person.id, DeletionRequest(everything=True))
+    report = await forget(app, chat_context.person.id, DeletionRequest(everything=True))
 
     assert report.is_proved, report.left
     assert not own.folder.exists()
@@ -89,31 +89,33 @@ async def test_forget_everything_deletes_own_uploads_and_keeps_those_of_others(
 
 
 async def test_file_that_waited_is_not_imported_after_everything_was_forgotten(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Though it had been read before, and its import was about to begin."""
-    own = await hand_over(app, line.person.id, "mine.txt", CHAT.encode())
+    own = await hand_over(app, chat_context.person.id, "mine.txt", CHAT.encode())
     preview = await asyncio.to_thread(
-        inspect_in_sandbox, own.file, me=None, person=line.person.name, zone="UTC"
+        inspect_in_sandbox, own.file, me=None, person=chat_context.person.name, zone="UTC"
     )
     clock.tick(minutes=1)
-    await forget(app, line.person.id, DeletionRequest(everything=True))
+    await forget(app, chat_context.person.id, DeletionRequest(everything=True))
 
     with pytest.raises(ImportRefused, match="forgotten since"):
         await import_upload(app.db, app.clock, app.settings, own, preview)
     async with app.db.begin_read() as tx:
-        assert await list_messages(tx, line.person.id) == []
+        assert await list_messages(tx, chat_context.person.id) == []
 
 
 @pytest.mark.parametrize("content", [CHAT.encode(), zipped(CHAT), CHAT.encode("utf-16")])
 async def test_partial_forget_reports_uploads_that_contain_the_text(
-    app: AppContext, line: ChatContext, say: Say, content: bytes
+    app: AppContext, chat_context: ChatContext, say: Say, content: bytes
 ) -> None:
     """However it is packed and written: who handed it over puts it away."""
-    parcel = await hand_over(app, line.person.id, "WhatsApp.dat", content)
-    await hand_over(app, line.person.id, "harmless.zip", zipped("Nothing of that is in here."))
+    parcel = await hand_over(app, chat_context.person.id, "WhatsApp.dat", content)
+    await hand_over(
+        app, chat_context.person.id, "harmless.zip", zipped("Nothing of that is in here.")
+    )
     said = await say(SECRET)
-    report = await forget(app, line.person.id, DeletionRequest(about="hazelnuts"))
+    report = await forget(app, chat_context.person.id, DeletionRequest(about="hazelnuts"))
 
     assert said
     assert [each.place for each in report.left] == ["WhatsApp.dat"]
@@ -121,14 +123,14 @@ async def test_partial_forget_reports_uploads_that_contain_the_text(
 
 
 async def test_forget_everything_deletes_own_offline_files(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """It could not get into its store; nothing of it is to be left either."""
     await say(SECRET)
     async with app.db.begin_read() as tx:
-        messages = await list_messages(tx, line.person.id)
+        messages = await list_messages(tx, chat_context.person.id)
     file: Path | None = await asyncio.to_thread(write_offline_file, app.settings.data, messages)
-    report = await forget(app, line.person.id, DeletionRequest(everything=True))
+    report = await forget(app, chat_context.person.id, DeletionRequest(everything=True))
 
     assert file is not None
     assert report.is_proved, report.left
@@ -136,14 +138,14 @@ async def test_forget_everything_deletes_own_offline_files(
 
 
 async def test_forgetting_does_not_release_send_locks(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Whoever opens a file of a process and closes it lets go of what that holds."""
     folder = app.settings.data / "telegram"
     begun = SendLocks(folder, timeout_s=9)
     await begun.acquire("reply/0")
     await say(SECRET)
-    report = await forget(app, line.person.id, DeletionRequest(everything=True))
+    report = await forget(app, chat_context.person.id, DeletionRequest(everything=True))
     with python(WAITS, folder) as other:
         outcome = await asyncio.to_thread(line_of, other.stdout)
 

@@ -15,20 +15,20 @@ from tests.clock import FrozenClock
 BLOCK = "I am Nora and like tea.\nMy friend Lena lives in Hamburg."
 
 
-async def write(app: AppContext, line: ChatContext, clock: FrozenClock, text: str) -> None:
+async def write(app: AppContext, chat_context: ChatContext, clock: FrozenClock, text: str) -> None:
     """Write who the person is."""
     async with app.db.begin_write() as tx:
-        await write_block(tx, line.person.id, "user", text, now=clock())
+        await write_block(tx, chat_context.person.id, "user", text, now=clock())
 
 
 @pytest.mark.parametrize("about", ["Lena", "Hamburg"])
 async def test_preview_lists_lines_of_core_blocks_that_stay(
-    app: AppContext, line: ChatContext, clock: FrozenClock, say: Say, about: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, say: Say, about: str
 ) -> None:
     """For people, programs and the page: the lines with it, and no others."""
-    await write(app, line, clock, BLOCK)
+    await write(app, chat_context, clock, BLOCK)
     await say("Lena has moved to Hamburg")
-    preview = await preview_forget(app.db, line.person.id, DeletionRequest(about=about))
+    preview = await preview_forget(app.db, chat_context.person.id, DeletionRequest(about=about))
 
     lines = ["My friend Lena lives in Hamburg."]
     as_json = preview_as_json(preview)
@@ -39,10 +39,10 @@ async def test_preview_lists_lines_of_core_blocks_that_stay(
 
 
 async def test_question_before_forgetting_names_what_stays_in_core_blocks(
-    app: AppContext, line: ChatContext, clock: FrozenClock, say: Say
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, say: Say
 ) -> None:
     """With the way to change it."""
-    await write(app, line, clock, BLOCK)
+    await write(app, chat_context, clock, BLOCK)
     await say("Lena has moved to Hamburg")
     asked = (await say("/forget Lena")).reply.text
     assert "oldfriend core" in asked
@@ -50,14 +50,16 @@ async def test_question_before_forgetting_names_what_stays_in_core_blocks(
 
 
 async def test_words_that_a_core_block_repeats_are_listed_for_a_message(
-    app: AppContext, line: ChatContext, clock: FrozenClock, say: Say
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, say: Say
 ) -> None:
     """Also where a message is forgotten by its id."""
-    await write(app, line, clock, BLOCK)
+    await write(app, chat_context, clock, BLOCK)
     said = await say("my friend Lena lives in Hamburg")
     other = await say("tea is on the table")
     found = [
-        await preview_forget(app.db, line.person.id, DeletionRequest(ids=(each.message.id,)))
+        await preview_forget(
+            app.db, chat_context.person.id, DeletionRequest(ids=(each.message.id,))
+        )
         for each in (said, other)
     ]
     assert [len(each.plan.written_lines) for each in found] == [1, 0]

@@ -61,18 +61,20 @@ def by(app: AppContext, **chosen: Any) -> AppContext:
     return replace(app, settings=replace(app.settings, speech=speech))
 
 
-async def heard_in(app: AppContext, line: ChatContext, sound: bytes = VOICE) -> TranscribedAudio:
+async def heard_in(
+    app: AppContext, chat_context: ChatContext, sound: bytes = VOICE
+) -> TranscribedAudio:
     """What is heard, when it is."""
-    heard = await transcribe_audio(app, line.person.id, sound, mime="audio/ogg")
+    heard = await transcribe_audio(app, chat_context.person.id, sound, mime="audio/ogg")
     assert isinstance(heard, TranscribedAudio), heard
     return heard
 
 
-async def said_aloud(app: AppContext, line: ChatContext, sound: bytes = VOICE) -> MessageId:
+async def said_aloud(app: AppContext, chat_context: ChatContext, sound: bytes = VOICE) -> MessageId:
     """Something that was said aloud, in the log."""
-    heard = await heard_in(app, line, sound)
+    heard = await heard_in(app, chat_context, sound)
     taken = await accept_message(
-        app, line, MessageSubmission(text=heard.text, audio=heard.audio), claim_now=False
+        app, chat_context, MessageSubmission(text=heard.text, audio=heard.audio), claim_now=False
     )
     assert taken is not None
     return taken.message.id
@@ -87,16 +89,16 @@ async def calls_of(app: AppContext) -> list[Row]:
         )
 
 
-def files_of(app: AppContext, line: ChatContext) -> list[Path]:
+def files_of(app: AppContext, chat_context: ChatContext) -> list[Path]:
     """The files of sounds; none where a server keeps them."""
     folder = find_audio_folder(app.settings)
-    return [] if folder is None else sorted((folder / line.person.id).glob("*"))
+    return [] if folder is None else sorted((folder / chat_context.person.id).glob("*"))
 
 
-async def bytes_of(app: AppContext, line: ChatContext, message: MessageId) -> bytes | None:
+async def bytes_of(app: AppContext, chat_context: ChatContext, message: MessageId) -> bytes | None:
     """The sound of a message, wherever it stands."""
     async with app.db.begin_read() as tx:
-        found = await find_attachment(tx, line.person.id, message, "heard")
+        found = await find_attachment(tx, chat_context.person.id, message, "heard")
     if found is None:
         return None
     attachment, content = found
@@ -104,27 +106,33 @@ async def bytes_of(app: AppContext, line: ChatContext, message: MessageId) -> by
     if folder is None:
         return content
     assert content is None
-    return (folder / line.person.id / attachment.file_name).read_bytes()
+    return (folder / chat_context.person.id / attachment.file_name).read_bytes()
 
 
 async def test_transcription_is_recorded_and_charged_to_the_speaker(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """To the person; the length is on the record, in microseconds."""
-    heard = await heard_in(app, line)
+    heard = await heard_in(app, chat_context)
     ((person, outcome, cost, sound, is_empty, _),) = await calls_of(app)
 
     assert (heard.text, heard.seconds) == (CAT, 7.0)
-    assert (person, outcome, cost, sound, is_empty) == (line.person.id, "done", 0, 7 * SECOND, 0)
+    assert (person, outcome, cost, sound, is_empty) == (
+        chat_context.person.id,
+        "done",
+        0,
+        7 * SECOND,
+        0,
+    )
 
 
 async def test_transcription_with_unknown_price_is_counted_as_unpriced(
-    app: AppContext, line: ChatContext, settings: Settings
+    app: AppContext, chat_context: ChatContext, settings: Settings
 ) -> None:
     """A model that is reached elsewhere for a fee."""
     rented = SpeechSettings(transcriber="mine:whisper:cloud")
     async with open_app(replace(settings, speech=rented), clock=app.clock) as other:
-        await heard_in(other, line)
+        await heard_in(other, chat_context)
         async with other.db.begin_read() as tx:
             spent = await sum_usage(tx, 0)
 
@@ -132,21 +140,21 @@ async def test_transcription_with_unknown_price_is_counted_as_unpriced(
 
 
 async def test_repeated_transcription_of_a_recording_reuses_the_ledger(
-    app: AppContext, line: ChatContext, server: SpeechServer
+    app: AppContext, chat_context: ChatContext, server: SpeechServer
 ) -> None:
     """Whoever was cut off before the words were in the log finds them in the ledger."""
-    first = await heard_in(app, line)
-    again = await heard_in(app, line)
+    first = await heard_in(app, chat_context)
+    again = await heard_in(app, chat_context)
 
     assert again.text == first.text
     assert len(server.heard) == 1
 
 
 async def test_transcript_is_not_reused_for_another_person(
-    app: AppContext, line: ChatContext, server: SpeechServer
+    app: AppContext, chat_context: ChatContext, server: SpeechServer
 ) -> None:
     """Also for the very same bytes."""
-    await heard_in(app, line)
+    await heard_in(app, chat_context)
     await heard_in(
         app,
         await open_local_chat(app.db, app.clock, app.settings, person="Ana", channel="terminal"),
@@ -168,7 +176,7 @@ async def test_transcript_is_not_reused_for_another_person(
 )
 async def test_transcription_failure_has_a_reason_and_retryability_by_status(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     server: SpeechServer,
     trouble: Any,
     reason: str,
@@ -176,19 +184,19 @@ async def test_transcription_failure_has_a_reason_and_retryability_by_status(
 ) -> None:
     """So that whoever brought it knows whether to try again; the person is told in words."""
     server.troubles = [trouble]
-    missed = await transcribe_audio(app, line.person.id, VOICE, mime="audio/ogg")
+    missed = await transcribe_audio(app, chat_context.person.id, VOICE, mime="audio/ogg")
 
     assert isinstance(missed, TranscriptionFailure)
     assert (missed.reason, missed.is_retryable) == (reason, may_pass)
     assert len({missed.to_text(language) for language in OFFLINE_LANGUAGES}) == len(
         OFFLINE_LANGUAGES
     )
-    assert files_of(app, line) == []
+    assert files_of(app, chat_context) == []
     assert [row[1] for row in await calls_of(app)] in (["failed"], ["refused"])
 
 
 async def test_empty_large_or_unconfigured_transcription_has_its_own_reason(
-    app: AppContext, line: ChatContext, server: SpeechServer
+    app: AppContext, chat_context: ChatContext, server: SpeechServer
 ) -> None:
     """Each has a reason of its own."""
     server.hears = ""
@@ -198,7 +206,7 @@ async def test_empty_large_or_unconfigured_transcription_has_its_own_reason(
         (app, bytes(MAX_AUDIO_BYTES + 1)),
         (replace(app, transcriber=None), VOICE),
     ):
-        missed = await transcribe_audio(there, line.person.id, sound, mime="audio/ogg")
+        missed = await transcribe_audio(there, chat_context.person.id, sound, mime="audio/ogg")
         assert isinstance(missed, TranscriptionFailure)
         reasons.append(missed.reason)
 
@@ -207,7 +215,7 @@ async def test_empty_large_or_unconfigured_transcription_has_its_own_reason(
 
 
 async def test_transcription_over_budget_makes_no_call(
-    app: AppContext, line: ChatContext, settings: Settings, server: SpeechServer
+    app: AppContext, chat_context: ChatContext, settings: Settings, server: SpeechServer
 ) -> None:
     """Where it costs something; tomorrow is another day."""
     poor = replace(
@@ -216,85 +224,89 @@ async def test_transcription_over_budget_makes_no_call(
         speech=SpeechSettings(transcriber="mine:whisper:cloud"),
     )
     async with open_app(poor, clock=app.clock) as other:
-        missed = await transcribe_audio(other, line.person.id, VOICE, mime="audio/ogg")
+        missed = await transcribe_audio(other, chat_context.person.id, VOICE, mime="audio/ogg")
 
     assert isinstance(missed, TranscriptionFailure)
     assert (missed.reason, missed.is_retryable, server.heard) == ("spent", True, [])
 
 
 async def test_stored_recording_is_attached_to_its_message_with_private_mode(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """In a file beside the database, or on the server."""
-    message = await said_aloud(app, line)
+    message = await said_aloud(app, chat_context)
 
-    assert await bytes_of(app, line, message) == VOICE
-    for file in files_of(app, line):
+    assert await bytes_of(app, chat_context, message) == VOICE
+    for file in files_of(app, chat_context):
         assert file.suffix == ".ogg"
         assert file.stat().st_mode & 0o777 == 0o600
         assert file.parent.stat().st_mode & 0o777 == 0o700
 
 
-async def test_recording_is_not_stored_by_default(app: AppContext, line: ChatContext) -> None:
+async def test_recording_is_not_stored_by_default(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """By default only the words are."""
-    heard = await heard_in(by(app, keep_audio=False), line)
+    heard = await heard_in(by(app, keep_audio=False), chat_context)
 
     assert not SpeechSettings().keep_audio
     assert heard.audio is None
-    assert files_of(app, line) == []
+    assert files_of(app, chat_context) == []
 
 
 async def test_forgetting_a_voice_message_deletes_recording_and_transcript(
-    app: AppContext, line: ChatContext, server: SpeechServer
+    app: AppContext, chat_context: ChatContext, server: SpeechServer
 ) -> None:
     """Also a short one, which no run of words gives away; another stays."""
     server.hears = "I love Ana"
-    message = await said_aloud(app, line)
+    message = await said_aloud(app, chat_context)
     server.hears = CAT
-    other = await said_aloud(app, line, OTHER)
-    report = await forget(app, line.person.id, DeletionRequest(ids=(message,)))
+    other = await said_aloud(app, chat_context, OTHER)
+    report = await forget(app, chat_context.person.id, DeletionRequest(ids=(message,)))
 
     assert report.is_proved
-    assert await bytes_of(app, line, message) is None
-    assert await bytes_of(app, line, other) == OTHER
-    assert len(files_of(app, line)) == (0 if find_audio_folder(app.settings) is None else 1)
+    assert await bytes_of(app, chat_context, message) is None
+    assert await bytes_of(app, chat_context, other) == OTHER
+    assert len(files_of(app, chat_context)) == (0 if find_audio_folder(app.settings) is None else 1)
     assert [(row[4], row[5]) for row in await calls_of(app)] == [(1, "")] * 2
 
 
 async def test_forgetting_everything_deletes_every_recording(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Nothing is left in any row or file."""
-    await said_aloud(app, line)
-    report = await forget(app, line.person.id, DeletionRequest(everything=True))
+    await said_aloud(app, chat_context)
+    report = await forget(app, chat_context.person.id, DeletionRequest(everything=True))
     async with app.db.begin_read() as tx:
-        left = await list_attachments(tx, line.person.id)
+        left = await list_attachments(tx, chat_context.person.id)
 
     assert report.is_proved
-    assert (left, files_of(app, line)) == ([], [])
+    assert (left, files_of(app, chat_context)) == ([], [])
 
 
 async def test_orphaned_recording_is_deleted_by_the_sweep_after_an_hour(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Once it is an hour old: a younger one may be of a message that is about to be written."""
-    kept = await said_aloud(app, line)
-    await heard_in(app, line, OTHER)  # and whoever brought it died
-    before = len(files_of(app, line))
-    file_times = [each.stat().st_mtime for each in files_of(app, line)]
+    kept = await said_aloud(app, chat_context)
+    await heard_in(app, chat_context, OTHER)  # and whoever brought it died
+    before = len(files_of(app, chat_context))
+    file_times = [each.stat().st_mtime for each in files_of(app, chat_context)]
     clock.now = round(min(file_times, default=0) * SECOND) + HOUR // 2
     await sweep_audio(app.db, app.clock, app.settings)
-    soon = len(files_of(app, line))
+    soon = len(files_of(app, chat_context))
     clock.now += HOUR
     await sweep_audio(app.db, app.clock, app.settings)
 
     is_on_server = find_audio_folder(app.settings) is None
-    assert (before, soon, len(files_of(app, line))) == ((0, 0, 0) if is_on_server else (2, 2, 1))
-    assert await bytes_of(app, line, kept) == VOICE
+    assert (before, soon, len(files_of(app, chat_context))) == (
+        (0, 0, 0) if is_on_server else (2, 2, 1)
+    )
+    assert await bytes_of(app, chat_context, kept) == VOICE
 
 
 async def test_audio_sweep_job_is_planned_only_if_audio_may_exist(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Once."""
     for there, is_planned in ((by(app, keep_audio=False), False), (app, True), (app, True)):
@@ -304,7 +316,7 @@ async def test_audio_sweep_job_is_planned_only_if_audio_may_exist(
 
 
 async def test_doctor_reports_missing_speech_model_key_or_speaker(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Folder, key, or somebody to speak; and how it went last time."""
     there = [each.text for each in await run_checks(app)]
@@ -318,7 +330,7 @@ async def test_doctor_reports_missing_speech_model_key_or_speaker(
     assert any("no speaker is connected" in text for text in nobody)
 
 
-async def test_reload_replaces_the_transcriber(app: AppContext, line: ChatContext) -> None:
+async def test_reload_replaces_the_transcriber(app: AppContext, chat_context: ChatContext) -> None:
     """Whoever was chosen since, or nobody."""
     anew = replace(app.settings, speech=SpeechSettings(transcriber="mine:whisper-2"))
     other = app.with_settings(app, anew)
@@ -326,12 +338,12 @@ async def test_reload_replaces_the_transcriber(app: AppContext, line: ChatContex
 
     assert other.transcriber is not None
     assert other.transcriber.model == "mine:whisper-2"
-    assert (await heard_in(other, line)).text == CAT
+    assert (await heard_in(other, chat_context)).text == CAT
     assert nobody.transcriber is None
 
 
 async def test_audio_sweep_job_reschedules_itself_daily(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """As long as anything may be there."""
     await plan_jobs(app.db, app.clock, app.settings)

@@ -60,20 +60,22 @@ def switched(app: AppContext, embedder: Embedder) -> AppContext:
 async def before(app: AppContext, sizes: Sizes) -> AppContext:
     """A long history, embedded by the old model."""
     old = switched(app, OLD)
-    line = await open_local_chat(old.db, old.clock, old.settings, person=None, channel="terminal")
-    await write(old, line, 0, sizes.switched)
-    await embed_missing(old, line.person.id)
+    chat_context = await open_local_chat(
+        old.db, old.clock, old.settings, person=None, channel="terminal"
+    )
+    await write(old, chat_context, 0, sizes.switched)
+    await embed_missing(old, chat_context.person.id)
     return old
 
 
-async def write(app: AppContext, line: ChatContext, first: int, end: int) -> None:
+async def write(app: AppContext, chat_context: ChatContext, first: int, end: int) -> None:
     """Say the numbers from ``first`` up to ``end``."""
     for start in range(first, end, 1000):
         async with app.db.begin_write() as tx:
-            session = await ensure_open_session(tx, line.chat, app.clock())
+            session = await ensure_open_session(tx, chat_context.chat, app.clock())
             await write_messages(
                 tx,
-                WriteTarget(chat=line.chat, session=session),
+                WriteTarget(chat=chat_context.chat, session=session),
                 [
                     UnloggedMessage(
                         role="person",
@@ -88,10 +90,10 @@ async def write(app: AppContext, line: ChatContext, first: int, end: int) -> Non
             )
 
 
-async def finds(app: AppContext, line: ChatContext, number: int) -> bool:
+async def finds(app: AppContext, chat_context: ChatContext, number: int) -> bool:
     """Whether the question about a number has its answer among the first three."""
     cue = RecallQuery(text=asked(number), language="en", at=app.clock())
-    recollection = await recall(app.search_deps, line.person, cue, limit=3)
+    recollection = await recall(app.search_deps, chat_context.person, cue, limit=3)
     return said(number) in [each.message.text for each in recollection.messages]
 
 
@@ -100,7 +102,7 @@ class Asker:
     """Somebody who asks about one number after the other, in no order."""
 
     app: AppContext
-    line: ChatContext
+    chat_context: ChatContext
     count: int
     questions: int = 0
     missed: list[int] = field(default_factory=list)
@@ -110,16 +112,16 @@ class Asker:
         for _ in range(questions):
             number = self.questions * 7919 % self.count
             self.questions += 1
-            if not await finds(self.app, self.line, number):
+            if not await finds(self.app, self.chat_context, number):
                 self.missed.append(number)
 
 
-async def vectors_by_model(app: AppContext, line: ChatContext) -> dict[str, int]:
+async def vectors_by_model(app: AppContext, chat_context: ChatContext) -> dict[str, int]:
     """How many vectors there are of each model."""
     async with app.db.begin_read() as tx:
         return {
-            model: (await count_searchable_messages(tx, line.person.id, model))[1]
-            for model in await list_vector_models(tx, line.person.id)
+            model: (await count_searchable_messages(tx, chat_context.person.id, model))[1]
+            for model in await list_vector_models(tx, chat_context.person.id)
         }
 
 
@@ -127,10 +129,10 @@ async def test_recall_finds_every_answer_during_an_interrupted_embedder_switch(
     before: AppContext, settings: Settings, sizes: Sizes
 ) -> None:
     """Asked without a pause, while other processes embed anew, and die of it."""
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         before.db, before.clock, before.settings, person=None, channel="terminal"
     )
-    asker = Asker(switched(before, NEW), line, sizes.switched)
+    asker = Asker(switched(before, NEW), chat_context, sizes.switched)
     worker_of = (ANEW, settings.data, settings.database, sizes.switched // 10)
     done: list[int] = []
     for _ in range(2):
@@ -141,7 +143,7 @@ async def test_recall_finds_every_answer_during_an_interrupted_embedder_switch(
                 worker.stdin.write(b"go on\n")
                 worker.stdin.flush()
             kill(worker)
-        done.append((await vectors_by_model(asker.app, line))[NEW.model])
+        done.append((await vectors_by_model(asker.app, chat_context))[NEW.model])
     with python(*worker_of) as worker:
         worker.stdin.close()
         while worker.poll() is None:
@@ -152,25 +154,25 @@ async def test_recall_finds_every_answer_during_an_interrupted_embedder_switch(
     assert 0 < done[0] < done[1] < sizes.switched
     assert asker.missed == []
     assert asker.questions > 110
-    assert await vectors_by_model(asker.app, line) == {NEW.model: sizes.switched}
+    assert await vectors_by_model(asker.app, chat_context) == {NEW.model: sizes.switched}
 
 
 async def test_messages_with_old_vectors_are_found_by_words_without_old_embedder(
     before: AppContext, sizes: Sizes
 ) -> None:
     """Those messages are found by their words until they are embedded anew."""
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         before.db, before.clock, before.settings, person=None, channel="terminal"
     )
     alone = replace(switched(before, NEW), find_former_embedder=find_no_embedder)
-    await embed_missing(alone, line.person.id, limit=sizes.switched // 2)
+    await embed_missing(alone, chat_context.person.id, limit=sizes.switched // 2)
 
     told = " ".join(finding.text for finding in await run_checks(alone))
     assert f"{sizes.switched // 2:,} of them with the vectors of old" in told
-    assert await finds(alone, line, 1)
-    assert not await finds(alone, line, sizes.switched - 1)
+    assert await finds(alone, chat_context, 1)
+    assert not await finds(alone, chat_context, sizes.switched - 1)
     cue = RecallQuery(text=said(sizes.switched - 1), language="en", at=alone.clock())
-    hits = (await recall(alone.search_deps, line.person, cue, limit=30)).messages
+    hits = (await recall(alone.search_deps, chat_context.person, cue, limit=30)).messages
     assert said(sizes.switched - 1) in [each.message.text for each in hits]
 
 
@@ -178,19 +180,19 @@ async def test_only_the_last_started_process_reembeds_with_its_embedder(
     before: AppContext, clock: FrozenClock, sizes: Sizes
 ) -> None:
     """Else they would undo each other's work, and pay for it, for ever."""
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         before.db, before.clock, before.settings, person=None, channel="terminal"
     )
     count = sizes.switched
     newer = replace(switched(before, NEW), opened_at=clock.tick(minutes=1))
 
-    assert await embed_missing(newer, line.person.id, limit=100) == 100
-    assert await embed_missing(before, line.person.id) == 0
-    assert await vectors_by_model(newer, line) == {OLD.model: count, NEW.model: 100}
-    assert await embed_missing(newer, line.person.id) == count - 100
-    assert await embed_missing(before, line.person.id) == 0
-    assert await vectors_by_model(newer, line) == {NEW.model: count}
+    assert await embed_missing(newer, chat_context.person.id, limit=100) == 100
+    assert await embed_missing(before, chat_context.person.id) == 0
+    assert await vectors_by_model(newer, chat_context) == {OLD.model: count, NEW.model: 100}
+    assert await embed_missing(newer, chat_context.person.id) == count - 100
+    assert await embed_missing(before, chat_context.person.id) == 0
+    assert await vectors_by_model(newer, chat_context) == {NEW.model: count}
 
     back = replace(before, opened_at=clock.tick(minutes=1))
-    assert await embed_missing(back, line.person.id) == count
-    assert await vectors_by_model(back, line) == {OLD.model: count}
+    assert await embed_missing(back, chat_context.person.id) == count
+    assert await vectors_by_model(back, chat_context) == {OLD.model: count}

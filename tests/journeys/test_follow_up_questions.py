@@ -84,16 +84,20 @@ def engine() -> str:
 
 async def say(app: AppContext, text: str, channel: str = "terminal") -> str:
     """Say something, and hear the reply."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person="Nora", channel=channel)
-    return (await answer_message(app, line, MessageSubmission(text=text))).reply.text
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person="Nora", channel=channel
+    )
+    return (await answer_message(app, chat_context, MessageSubmission(text=text))).reply.text
 
 
 async def tell(app: AppContext, story: Story) -> None:
     """Tell it in one chat, and have it learned."""
     for text in story.told:
         await say(app, text, "diary")
-    line = await open_local_chat(app.db, app.clock, app.settings, person="Nora", channel="diary")
-    await learn_now(app, line.person.id, cut_reason="asked")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person="Nora", channel="diary"
+    )
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
 
 
 @pytest.mark.parametrize("language", STORIES)

@@ -65,21 +65,23 @@ async def prepare(program: Program) -> None:
     database = f"sqlite:///{program.data / 'oldfriend.db'}"
     settings = Settings(data=program.data, database=database, zone="UTC", language="en")
     async with open_app(settings) as app:
-        line = await open_local_chat(
+        chat_context = await open_local_chat(
             app.db, app.clock, app.settings, person=None, channel="terminal"
         )
         for number in range(12):
             await answer_message(
-                app, line, MessageSubmission(text=f"{HARMLESS}, for the {number}. time this year")
+                app,
+                chat_context,
+                MessageSubmission(text=f"{HARMLESS}, for the {number}. time this year"),
             )
         told = await answer_message(
             app,
-            line,
+            chat_context,
             MessageSubmission(text=f"Remember: {SECRET}", external_id="quillfeather7731-1"),
         )
         for text in (HARMLESS, "what does Zinniawood hide?", TYPED, "I am well today, thank you"):
-            await answer_message(app, line, MessageSubmission(text=text))
-        person = line.person.id
+            await answer_message(app, chat_context, MessageSubmission(text=text))
+        person = chat_context.person.id
         sound = await save_audio(
             app.clock, app.settings, person, b"RIFF" + SECRET.encode() * 50, mime="audio/wav"
         )

@@ -108,7 +108,7 @@ def test_numbers_are_formatted_in_the_page_language(browser: Browser, program: P
         words = page.evaluate(
             """async (told) => {
               const { use } = await import(document.querySelector("script").src);
-              return use("js/words.js").inWords(told); }""",
+              return use("js/i18n.js").translateServerText(told); }""",
             told,
         )
 

@@ -151,7 +151,7 @@ def test_page_speaks_english_while_the_words_cannot_be_read(
             failures.append("once")
             route.abort()
 
-        page.route("**/words/de.js", fail_once, times=1)
+        page.route("**/i18n/de.js", fail_once, times=1)
         page.goto(new_link(program))
         expect(page.get_by_label("Say something …")).to_be_visible()
         expect(page.get_by_label("Sag etwas …")).to_be_visible()

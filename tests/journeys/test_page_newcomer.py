@@ -30,36 +30,36 @@ DESCRIBED = "Mira is a retired carpenter from Cork. She is dry and patient."
 CHINESE = "() => localStorage.setItem('language', 'zh')"
 UNKNOWN = """async () => {
   const { use } = await import(document.querySelector("script").src);
-  const { ask } = use("js/api.js");
-  return ask("/memories/0a0a0a0a").catch((problem) => problem.message);
+  const { request } = use("js/api.js");
+  return request("/memories/0a0a0a0a").catch((problem) => problem.message);
 }"""
 ONE_DAY = """async () => {
   const main = document.querySelector("script").src;
-  const { timeOfIt } = await import(new URL("memory/telling.js", main));
+  const { formatOwnTime } = await import(new URL("memory/labels.js", main));
   const [from, until] = ["2025-05-06T00:00:00+00:00", "2025-05-06T23:59:59.999999+00:00"];
-  return timeOfIt({ kind: "event", happened_at: from, until_at: until });
+  return formatOwnTime({ kind: "event", happened_at: from, until_at: until });
 }"""
 
 DUE = """async () => {
   const main = document.querySelector("script").src;
-  const { timeOfIt } = await import(new URL("memory/telling.js", main));
+  const { formatOwnTime } = await import(new URL("memory/labels.js", main));
   const due_at = "2099-12-31T23:59:59+00:00";
-  const due = (text) => timeOfIt({ kind: "expectation", due_at, text });
+  const due = (text) => formatOwnTime({ kind: "expectation", due_at, text });
   return [due("Coming up (December 2099): “my exam”"), due("Promised to pay (31 December 2099).")];
 }"""
 TOLD_IN_UTC = """async () => {
   const main = document.querySelector("script").src;
-  const { deadlineOf, timeOfIt } = await import(new URL("memory/telling.js", main));
+  const { findDeadline, formatOwnTime } = await import(new URL("memory/labels.js", main));
   const promise = { kind: "commitment", text: "Promised.", zone: "UTC" };
-  const due = (due_at, grain = null) => timeOfIt({ ...promise, due_at, grain });
+  const due = (due_at, grain = null) => formatOwnTime({ ...promise, due_at, grain });
   const end = "T23:59:59+00:00";
   return [
     due(`2099-12-04${end}`),
     due(`2099-02-28${end}`, "month"),
     due(`2099-12-31${end}`, "year"),
     due("2099-12-05T18:20:00+00:00"),
-    timeOfIt({ kind: "event", happened_at: "2026-11-27T10:15:00+00:00", zone: "UTC" }),
-    new Date(deadlineOf(`2099-12-04${end}`, null)).getDate(),
+    formatOwnTime({ kind: "event", happened_at: "2026-11-27T10:15:00+00:00", zone: "UTC" }),
+    new Date(findDeadline(`2099-12-04${end}`, null)).getDate(),
   ];
 }"""
 

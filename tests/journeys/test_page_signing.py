@@ -22,7 +22,7 @@ from tests.processes import Program
 pytestmark = NEEDS_CHROMIUM
 SPEAK = """async (language) => {
   const { use } = await import(document.querySelector("script").src);
-  await use("js/words.js").speak(language);
+  await use("js/i18n.js").setLanguage(language);
 }"""
 SAY = "Say something …"
 HELD = "JSON.parse(localStorage.getItem('oldfriend-session')).token"

@@ -316,13 +316,16 @@ COUNT_MOST = """text => {
 async def talk_long(folder: Path, count: int = MANY) -> None:
     """Twenty thousand messages over half a year, or fewer, written at once."""
     async with open_app(load_settings({}, data=str(folder))) as app:
-        line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
+        chat_context = await open_local_chat(
+            app.db, app.clock, app.settings, person=None, channel="web"
+        )
         began = app.clock() - 190 * DAY
         async with app.db.begin_write() as tx:
             for day in range(count // 200):
                 at = began + day * DAY
                 place = WriteTarget(
-                    chat=line.chat, session=await ensure_open_session(tx, line.chat, at)
+                    chat=chat_context.chat,
+                    session=await ensure_open_session(tx, chat_context.chat, at),
                 )
                 await write_messages(
                     tx,
@@ -421,9 +424,9 @@ def test_scroll_position_in_old_messages_is_kept_and_new_ones_are_not_lost(
 
 CHOOSE = """async () => {
   const { use } = await import(document.querySelector("script").src);
-  const { ask } = use("js/api.js");
+  const { request } = use("js/api.js");
   const values = { "budget.background_per_day": 0.5 };
-  await ask("/settings", { method: "PATCH", json: { values } });
+  await request("/settings", { method: "PATCH", json: { values } });
 }"""
 """As the Settings place does."""
 

@@ -107,12 +107,12 @@ async def test_prompt_injection_in_an_article_has_no_effect_in_a_later_session(
     life, bait = load_life(language), BAITS[language]
     obedient = Obedient(bait)
     app = thinking_with(await days_later(app, life), ScriptedModel(obedient))
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         app.db, app.clock, app.settings, person=first_name(life), channel="terminal"
     )
-    await embed_missing(app, line.person.id)
+    await embed_missing(app, chat_context.person.id)
 
-    await answer_message(app, line, MessageSubmission(text=bait.question))
+    await answer_message(app, chat_context, MessageSubmission(text=bait.question))
 
     shown = [text for request in obedient.asked for text in texts(request) if bait.order in text]
     assert shown
@@ -121,7 +121,7 @@ async def test_prompt_injection_in_an_article_has_no_effect_in_a_later_session(
         turn.text for each in obedient.asked for turn in each.turns if isinstance(turn, ToolResult)
     ]
     assert any("Not noted" in result for result in results)
-    await is_not_believed(app, line.person.id, bait)
+    await is_not_believed(app, chat_context.person.id, bait)
 
 
 def is_labelled(text: str, order: str) -> bool:

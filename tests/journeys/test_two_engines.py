@@ -76,15 +76,17 @@ async def living_in(url: str, data: Path) -> AsyncIterator[AppContext]:
 
 async def fill(app: AppContext) -> Person:
     """Everything that was told, with vectors."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
     vectors = random_vectors(MESSAGES, seed=3, dimension=app.embedder.dimension)
     async with app.db.begin_write() as tx:
         await write_imported_messages(
-            tx, ImportTarget(chat=line.chat, language="en"), told(), now=ASKED_AT
+            tx, ImportTarget(chat=chat_context.chat, language="en"), told(), now=ASKED_AT
         )
         seqs = np.arange(1, MESSAGES + 1).tolist()
-        await save_message_vectors(tx, line.person.id, app.embedder.model, seqs, vectors)
-    return line.person
+        await save_message_vectors(tx, chat_context.person.id, app.embedder.model, seqs, vectors)
+    return chat_context.person
 
 
 async def hits(app: AppContext, person: Person, query: str) -> Sequence[tuple[int, str, float]]:

@@ -81,17 +81,19 @@ def a_thought(text: str, *cites: str, **more: object) -> dict[str, object]:
     return {"text": text, "cites": list(cites), "about": "person", "impact": -3, "tags": [], **more}
 
 
-async def tell(app: AppContext, line: ChatContext, *texts: str) -> list[str]:
+async def tell(app: AppContext, chat_context: ChatContext, *texts: str) -> list[str]:
     """Say some things, have them read and thought about; the jobs that were done."""
     for text in texts:
-        await answer_message(app, line, MessageSubmission(text=text))
-    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="asked")
+        await answer_message(app, chat_context, MessageSubmission(text=text))
+    await schedule_learning(
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
+    )
     return await work(app)
 
 
 async def learned(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     said: str,
     *,
     kind: MemoryKind = "event",
@@ -100,12 +102,12 @@ async def learned(
 ) -> Memory:
     """Say something, and have it believed as it was said."""
     message, now = (
-        (await answer_message(app, line, MessageSubmission(text=said))).message,
+        (await answer_message(app, chat_context, MessageSubmission(text=said))).message,
         app.clock(),
     )
     memory = Memory(
         id=MemoryId(ObjectId(new_id(now))),
-        person=line.person.id,
+        person=chat_context.person.id,
         kind=kind,
         text=said,
         language="en",
@@ -118,16 +120,18 @@ async def learned(
         ground = Provenance(author="rules/1", causes=(cause,))
         await record_decision(tx, memory, op="learned", base=0, provenance=ground, now=now)
         words = [NewEvidence(source=message, quote=said)]
-        await add_evidence(tx, line.person.id, memory.id, words, extractor="rules/1", now=now)
+        await add_evidence(
+            tx, chat_context.person.id, memory.id, words, extractor="rules/1", now=now
+        )
     return memory
 
 
-async def named(app: AppContext, line: ChatContext, name: str) -> Entity:
+async def named(app: AppContext, chat_context: ChatContext, name: str) -> Entity:
     """Have somebody be known by name."""
     now = app.clock()
     entity = Entity(
         id=EntityId(ObjectId(new_id(now))),
-        person=line.person.id,
+        person=chat_context.person.id,
         name=name,
         kind="person",
         learned_at=now,
@@ -139,22 +143,24 @@ async def named(app: AppContext, line: ChatContext, name: str) -> Entity:
     return entity
 
 
-async def ponder(app: AppContext, line: ChatContext) -> list[str]:
+async def ponder(app: AppContext, chat_context: ChatContext) -> list[str]:
     """Think as after a reading; the jobs that were done."""
     async with app.db.begin_write() as tx:
-        await enqueue_reflection(tx, app, line.person.id, now=app.clock())
+        await enqueue_reflection(tx, app, chat_context.person.id, now=app.clock())
     return await work(app)
 
 
-async def thoughts(app: AppContext, line: ChatContext, *, live: bool = True) -> list[MemoryState]:
+async def thoughts(
+    app: AppContext, chat_context: ChatContext, *, live: bool = True
+) -> list[MemoryState]:
     """What it thinks; all is found to be what was decided, and to stand as its words make it."""
     async with app.db.begin_read() as tx:
-        assert await list_view_mismatches(tx, line.person.id) == []
-        assert await list_stats_mismatches(tx, line.person.id) == []
-        return await list_memories(tx, line.person.id, kinds=["thought"], live=live)
+        assert await list_view_mismatches(tx, chat_context.person.id) == []
+        assert await list_stats_mismatches(tx, chat_context.person.id) == []
+        return await list_memories(tx, chat_context.person.id, kinds=["thought"], live=live)
 
 
-async def ticks(app: AppContext, line: ChatContext) -> list[ReflectionRecord]:
+async def ticks(app: AppContext, chat_context: ChatContext) -> list[ReflectionRecord]:
     """Every time it thought, the last first."""
     async with app.db.begin_read() as tx:
-        return await list_reflections(tx, line.person.id, since=0)
+        return await list_reflections(tx, chat_context.person.id, since=0)

@@ -19,7 +19,7 @@ __all__ = ["desk", "engine"]
 async def read(desk: Desk, kind: MemoryKind, quote: str, *, due_at: Micros | None = None) -> bool:
     """Whether what a reader finds in the message that holds some words is kept."""
     async with desk.app.db.begin_read() as tx:
-        messages = await list_messages(tx, desk.line.person.id)
+        messages = await list_messages(tx, desk.chat_context.person.id)
     (message,) = [each for each in messages if each.role == "person" and quote in each.text]
     claim = Claim(
         kind=kind, text=quote, quotes=(Quote(message=message.id, text=quote),), due_at=due_at
@@ -53,8 +53,8 @@ async def test_what_is_told_beside_a_reminder_is_kept(desk: Desk) -> None:
 async def test_rules_note_no_request_for_a_reminder(desk: Desk) -> None:
     """Which begins like an order to keep something in mind."""
     await desk.say("Don't forget to remind me about my exam on Friday at 9am")
-    await learn_now(desk.app, desk.line.person.id, cut_reason="asked")
+    await learn_now(desk.app, desk.chat_context.person.id, cut_reason="asked")
 
     async with desk.app.db.begin_read() as tx:
-        assert await list_memories(tx, desk.line.person.id) == []
+        assert await list_memories(tx, desk.chat_context.person.id) == []
     assert [each.text for each in await desk.tasks()] == ["my exam"]

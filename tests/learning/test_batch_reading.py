@@ -54,25 +54,25 @@ def with_reader(app: AppContext, reader: ScriptedModel) -> AppContext:
 
 
 async def name_things(
-    app: AppContext, line: ChatContext, clock: FrozenClock, things: Sequence[str]
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, things: Sequence[str]
 ) -> None:
     """Tell of things, each in a talk of its own."""
     for thing in things:
-        await answer_message(app, line, MessageSubmission(text=f"I own a {thing}."))
+        await answer_message(app, chat_context, MessageSubmission(text=f"I own a {thing}."))
         clock.tick(minutes=31)
         await work(app)
 
 
-async def owned(app: AppContext, line: ChatContext) -> set[str]:
+async def owned(app: AppContext, chat_context: ChatContext) -> set[str]:
     """What they are believed to own."""
     async with app.db.begin_read() as tx:
-        return {each.memory.value for each in await list_memories(tx, line.person.id)}
+        return {each.memory.value for each in await list_memories(tx, chat_context.person.id)}
 
 
-async def segments_of(app: AppContext, line: ChatContext) -> list[Segment]:
+async def segments_of(app: AppContext, chat_context: ChatContext) -> list[Segment]:
     """The segments so far."""
     async with app.db.begin_read() as tx:
-        return await list_segments(tx, line.person.id)
+        return await list_segments(tx, chat_context.person.id)
 
 
 def extractions(reader: ScriptedModel) -> int:
@@ -81,59 +81,66 @@ def extractions(reader: ScriptedModel) -> int:
 
 
 async def test_small_segments_are_batched_and_extracted_in_one_model_call(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The first is read at once; the others when a week is over, each by its own words."""
     reader = ScriptedModel(tell)
     app = with_reader(app, reader)
-    await name_things(app, line, clock, ["bike"])
-    assert (await owned(app, line), extractions(reader)) == ({"bike"}, 1)
-    await name_things(app, line, clock, ["harp", "boat", "tent"])
-    assert (await owned(app, line), extractions(reader)) == ({"bike"}, 1)
+    await name_things(app, chat_context, clock, ["bike"])
+    assert (await owned(app, chat_context), extractions(reader)) == ({"bike"}, 1)
+    await name_things(app, chat_context, clock, ["harp", "boat", "tent"])
+    assert (await owned(app, chat_context), extractions(reader)) == ({"bike"}, 1)
 
     clock.tick(minutes=7 * DAYS)
     await work(app)
 
-    assert (await owned(app, line), extractions(reader)) == ({"bike", "harp", "boat", "tent"}, 2)
-    segments = await segments_of(app, line)
+    assert (await owned(app, chat_context), extractions(reader)) == (
+        {"bike", "harp", "boat", "tent"},
+        2,
+    )
+    segments = await segments_of(app, chat_context)
     assert {each.status for each in segments} == {"done"}
     async with app.db.begin_read() as tx:
-        rows = [row for rows in (await list_evidence(tx, line.person.id)).values() for row in rows]
-        summaries = await list_summaries(tx, line.person.id)
+        rows = [
+            row
+            for rows in (await list_evidence(tx, chat_context.person.id)).values()
+            for row in rows
+        ]
+        summaries = await list_summaries(tx, chat_context.person.id)
     assert {row.segment for row in rows} == {each.id for each in segments}
     assert [len(each.segments) for each in summaries] == [1, 3]
 
 
 async def test_batch_is_extracted_at_once_above_the_token_limit_or_with_no_delay(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """And nothing waits where the days are none."""
     reader = ScriptedModel(tell)
     app = with_reader(app, reader)
-    await name_things(app, line, clock, ["bike", f"harp{' and more' * GATHERED_TOKENS}"])
+    await name_things(app, chat_context, clock, ["bike", f"harp{' and more' * GATHERED_TOKENS}"])
     assert extractions(reader) == 2
 
     now = replace(app, settings=replace(app.settings, memory=MemorySettings(read_within_days=0)))
-    await name_things(now, line, clock, ["boat"])
+    await name_things(now, chat_context, clock, ["boat"])
     assert extractions(reader) == 3
 
 
 async def test_explicit_learning_extracts_the_waiting_batch_in_one_call(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """In one call."""
     reader = ScriptedModel(tell)
     app = with_reader(app, reader)
-    await name_things(app, line, clock, ["bike", "harp", "boat"])
+    await name_things(app, chat_context, clock, ["bike", "harp", "boat"])
 
-    done = await learn_now(app, line.person.id, cut_reason="asked")
+    done = await learn_now(app, chat_context.person.id, cut_reason="asked")
 
     assert (done.read, done.waiting, extractions(reader)) == (2, 0, 2)
-    assert await owned(app, line) == {"bike", "harp", "boat"}
+    assert await owned(app, chat_context) == {"bike", "harp", "boat"}
 
 
 async def test_refused_batch_is_retried_per_segment_and_only_the_refused_one_fails(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The refusal concerns one of them only."""
 
@@ -144,13 +151,13 @@ async def test_refused_batch_is_retried_per_segment_and_only_the_refused_one_fai
         return ModelRefusal("No harps.") if "harp" in things else tell(request)
 
     app = with_reader(app, ScriptedModel(balks))
-    await name_things(app, line, clock, ["bike", "boat", "harp", "tent"])
+    await name_things(app, chat_context, clock, ["bike", "boat", "harp", "tent"])
     for _ in range(9):
         clock.tick(minutes=DAYS)
         await work(app)
 
-    assert await owned(app, line) == {"bike", "boat", "tent"}
-    assert [each.status for each in await segments_of(app, line)] == [
+    assert await owned(app, chat_context) == {"bike", "boat", "tent"}
+    assert [each.status for each in await segments_of(app, chat_context)] == [
         "done",
         "done",
         "failed",
@@ -159,12 +166,12 @@ async def test_refused_batch_is_retried_per_segment_and_only_the_refused_one_fai
 
 
 async def test_failed_segment_of_a_batch_is_retried_alone(
-    app: AppContext, line: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is read by itself afterwards."""
     reader = ScriptedModel(tell)
     app = with_reader(app, reader)
-    await name_things(app, line, clock, ["bike", "boat", "harp", "tent"])
+    await name_things(app, chat_context, clock, ["bike", "boat", "harp", "tent"])
     write, failures = consolidate_module.write_resolution, [ValueError("a fault of ours")]
 
     async def write_or_fail(deps, context, *more) -> None:
@@ -176,31 +183,31 @@ async def test_failed_segment_of_a_batch_is_retried_alone(
     clock.tick(minutes=7 * DAYS)
     await work(app)
 
-    assert await owned(app, line) == {"bike", "boat", "harp", "tent"}
+    assert await owned(app, chat_context) == {"bike", "boat", "harp", "tent"}
     assert (failures, extractions(reader)) == ([], 3)
 
 
 async def test_edited_segment_of_a_batch_is_consolidated_again_alone(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """What was read with it stays as it is."""
     reader = ScriptedModel(tell)
     app = with_reader(app, reader)
-    await name_things(app, line, clock, ["bike", "harp", "boat"])
-    await learn_now(app, line.person.id, cut_reason="asked")
+    await name_things(app, chat_context, clock, ["bike", "harp", "boat"])
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
     async with app.db.begin_write() as tx:
-        evidence = await list_evidence(tx, line.person.id)
+        evidence = await list_evidence(tx, chat_context.person.id)
         (harp,) = {row.message for rows in evidence.values() for row in rows if "harp" in row.quote}
-        await edit_message(tx, line.person.id, harp, "I own a drum.", now=clock() + DAY)
-        (segment,) = await reopen_segments(tx, line.person.id, [harp])
-    await consolidate_segment(app, line.person.id, segment)
+        await edit_message(tx, chat_context.person.id, harp, "I own a drum.", now=clock() + DAY)
+        (segment,) = await reopen_segments(tx, chat_context.person.id, [harp])
+    await consolidate_segment(app, chat_context.person.id, segment)
 
-    assert await owned(app, line) == {"bike", "drum", "boat"}
-    assert [each.generation for each in await segments_of(app, line)] == [1, 2, 1]
+    assert await owned(app, chat_context) == {"bike", "drum", "boat"}
+    assert [each.generation for each in await segments_of(app, chat_context)] == [1, 2, 1]
 
 
 async def test_claim_marked_new_by_extraction_is_not_sent_to_the_dedup_judge(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The model was shown what is known, and called the other one new."""
 
@@ -220,11 +227,13 @@ async def test_claim_marked_new_by_extraction_is_not_sent_to_the_dedup_judge(
     reader = ScriptedModel(tell_habit)
     app = with_reader(app, reader)
     for when in ("morning", "evening"):
-        await answer_message(app, line, MessageSubmission(text=f"I run in the park every {when}."))
+        await answer_message(
+            app, chat_context, MessageSubmission(text=f"I run in the park every {when}.")
+        )
         clock.tick(minutes=31)
-        await learn_now(app, line.person.id, cut_reason="asked")
+        await learn_now(app, chat_context.person.id, cut_reason="asked")
 
     async with app.db.begin_read() as tx:
-        known = {each.memory.text for each in await list_memories(tx, line.person.id)}
+        known = {each.memory.text for each in await list_memories(tx, chat_context.person.id)}
     assert known == {"Runs in the park every morning.", "Runs in the park every evening."}
     assert {each.purpose for each in reader.requests} == {"extract"}

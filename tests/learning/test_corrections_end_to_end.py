@@ -31,25 +31,25 @@ from tests.learning.test_learning_from_messages import believed, told
 DAYS = 60 * 24
 
 
-async def texts(app: AppContext, line: ChatContext, *, live: bool = True) -> dict[str, str]:
+async def texts(app: AppContext, chat_context: ChatContext, *, live: bool = True) -> dict[str, str]:
     """Each belief with its state."""
-    return {k.memory.text: k.memory.status for k in await believed(app, line, live=live)}
+    return {k.memory.text: k.memory.status for k in await believed(app, chat_context, live=live)}
 
 
-async def the_one(app: AppContext, line: ChatContext, text: str) -> MemoryState:
+async def the_one(app: AppContext, chat_context: ChatContext, text: str) -> MemoryState:
     """The belief with this text."""
-    (found,) = [k for k in await believed(app, line, live=False) if k.memory.text == text]
+    (found,) = [k for k in await believed(app, chat_context, live=False) if k.memory.text == text]
     return found
 
 
-async def read_again(app: AppContext, line: ChatContext, *, number: int = -1) -> None:
+async def read_again(app: AppContext, chat_context: ChatContext, *, number: int = -1) -> None:
     """Read a stretch of talk anew, as after an edit."""
     async with app.db.begin_write() as tx:
-        segment = (await list_segments(tx, line.person.id))[number]
-        evidence = await list_evidence(tx, line.person.id)
+        segment = (await list_segments(tx, chat_context.person.id))[number]
+        evidence = await list_evidence(tx, chat_context.person.id)
         quoted = [e.message for es in evidence.values() for e in es if e.segment == segment.id]
-        await reopen_segments(tx, line.person.id, quoted[:1])
-    await consolidate_segment(app, line.person.id, segment.id)
+        await reopen_segments(tx, chat_context.person.id, quoted[:1])
+    await consolidate_segment(app, chat_context.person.id, segment.id)
 
 
 NOTES = [
@@ -74,7 +74,7 @@ NOTES = [
 @pytest.mark.parametrize(("note", "right", "was", "now"), NOTES)
 async def test_corrected_note_is_superseded_and_stays_so_when_read_again(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     note: str,
     right: str,
@@ -82,29 +82,29 @@ async def test_corrected_note_is_superseded_and_stays_so_when_read_again(
     now: str,
 ) -> None:
     """By the person's word, said in passing; the note is history, also when it is read again."""
-    await told(app, line, [note])
+    await told(app, chat_context, [note])
     clock.tick(minutes=DAYS)
-    await told(app, line, [right])
+    await told(app, chat_context, [right])
     for _ in range(2):
-        live, kept = await texts(app, line), await texts(app, line, live=False)
+        live, kept = await texts(app, chat_context), await texts(app, chat_context, live=False)
         assert not any(was in text for text in live)
         assert any(now in text for text in live)
         assert "superseded" in {kept[text] for text in kept if was in text}
-        await read_again(app, line)
+        await read_again(app, chat_context)
 
 
 async def test_undoing_the_correcting_consolidation_restores_the_note(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Nothing is lost."""
-    await told(app, line, ["Remember that my locker code is 4711."])
+    await told(app, chat_context, ["Remember that my locker code is 4711."])
     clock.tick(minutes=DAYS)
-    await told(app, line, ["No, my locker code is 4712."])
+    await told(app, chat_context, ["No, my locker code is 4712."])
     async with app.db.begin_write() as tx:
-        segment = (await list_segments(tx, line.person.id))[-1]
-        await undo_consolidation(tx, line.person.id, segment.id, now=app.clock())
+        segment = (await list_segments(tx, chat_context.person.id))[-1]
+        await undo_consolidation(tx, chat_context.person.id, segment.id, now=app.clock())
 
-    assert list(await texts(app, line)) == ["my locker code is 4711."]
+    assert list(await texts(app, chat_context)) == ["my locker code is 4711."]
 
 
 ENDED = [
@@ -118,39 +118,41 @@ ENDED = [
 
 @pytest.mark.parametrize(("was", "over", "text"), ENDED)
 async def test_ended_belief_is_superseded_by_its_ending_and_stays_so_when_read_again(
-    app: AppContext, line: ChatContext, clock: FrozenClock, was: str, over: str, text: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, was: str, over: str, text: str
 ) -> None:
     """It was so until then; that it is over is what is believed."""
-    await told(app, line, [was])
+    await told(app, chat_context, [was])
     clock.tick(minutes=40 * DAYS)
-    await told(app, line, [over])
+    await told(app, chat_context, [over])
     for _ in range(2):
-        ended = (await the_one(app, line, text)).memory
+        ended = (await the_one(app, chat_context, text)).memory
         (now,) = [
-            k.memory for k in await believed(app, line) if k.memory.kind in {"fact", "preference"}
+            k.memory
+            for k in await believed(app, chat_context)
+            if k.memory.kind in {"fact", "preference"}
         ]
         assert (ended.status, ended.holds_until) == ("superseded", now.holds_from)
         assert ended.id in {link.target for link in now.relations}
-        await read_again(app, line)
+        await read_again(app, chat_context)
 
 
 async def test_event_that_began_an_ended_state_is_superseded_too(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """However long ago, and however a model told it."""
-    await tell_event(app, line, "I became vegetarian!", "Became vegetarian.")
+    await tell_event(app, chat_context, "I became vegetarian!", "Became vegetarian.")
     clock.tick(minutes=400 * DAYS)
-    await told(app, line, ["I'm not vegetarian any more."])
+    await told(app, chat_context, ["I'm not vegetarian any more."])
 
-    assert await texts(app, line) == {"Is no longer vegetarian.": "active"}
-    assert (await the_one(app, line, "Became vegetarian.")).memory.status == "superseded"
+    assert await texts(app, chat_context) == {"Is no longer vegetarian.": "active"}
+    assert (await the_one(app, chat_context, "Became vegetarian.")).memory.status == "superseded"
 
 
-async def tell_event(app: AppContext, line: ChatContext, said: str, text: str) -> None:
+async def tell_event(app: AppContext, chat_context: ChatContext, said: str, text: str) -> None:
     """Say something that somebody reads as an event, and as nothing else."""
-    await answer_message(app, line, MessageSubmission(text=said))
+    await answer_message(app, chat_context, MessageSubmission(text=said))
     (segment,) = await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     )
 
     async def read_event(material: ExtractionInput) -> Extraction:
@@ -164,15 +166,15 @@ async def tell_event(app: AppContext, line: ChatContext, said: str, text: str) -
 
 
 async def test_model_claim_supersedes_a_targeted_note(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """It is shown the notes, and names the one that what it has read overtakes."""
-    await told(app, line, ["Remember that the spare key hangs at the neighbours."])
+    await told(app, chat_context, ["Remember that the spare key hangs at the neighbours."])
     clock.tick(minutes=DAYS)
     said = "We took the spare key back, it lies in the drawer."
-    await answer_message(app, line, MessageSubmission(text=said))
+    await answer_message(app, chat_context, MessageSubmission(text=said))
     (segment,) = await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     )
 
     async def read_it(material: ExtractionInput) -> Extraction:
@@ -191,7 +193,7 @@ async def test_model_claim_supersedes_a_targeted_note(
     means = await build_consolidation_deps(app, segment)
     await consolidate(replace(means, extract=read_it, extract_small_talk=read_it), segment)
 
-    assert await texts(app, line) == {"Keeps the spare key in the drawer.": "active"}
+    assert await texts(app, chat_context) == {"Keeps the spare key in the drawer.": "active"}
 
 
 LAST_DAYS = [
@@ -215,7 +217,7 @@ LAST_DAYS = [
 @pytest.mark.parametrize(("said", "known", "last", "over"), LAST_DAYS)
 async def test_model_claim_with_holds_until_ends_a_belief_and_can_be_undone(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     said: str,
     known: str,
@@ -224,12 +226,12 @@ async def test_model_claim_with_holds_until_ends_a_belief_and_can_be_undone(
     bearing: ClaimEffect,
 ) -> None:
     """By the end that it gives; then it is history, and comes back when that reading is undone."""
-    await told(app, line, [said])
-    was = (await the_one(app, line, known)).memory
+    await told(app, chat_context, [said])
+    was = (await the_one(app, chat_context, known)).memory
     clock.tick(minutes=40 * DAYS)
-    await answer_message(app, line, MessageSubmission(text=last))
+    await answer_message(app, chat_context, MessageSubmission(text=last))
     (segment,) = await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     )
 
     async def read_end(material: ExtractionInput) -> Extraction:
@@ -255,73 +257,75 @@ async def test_model_claim_with_holds_until_ends_a_belief_and_can_be_undone(
             async with app.db.begin_write() as tx:
                 segment = await reopen_segment(tx, segment)
         await consolidate(means, segment)
-        assert list(await texts(app, line)) == [over]
-        ended = (await the_one(app, line, known)).memory
+        assert list(await texts(app, chat_context)) == [over]
+        ended = (await the_one(app, chat_context, known)).memory
         assert (ended.status, ended.holds_until) == ("superseded", app.clock() - DAY // 2)
     async with app.db.begin_write() as tx:
-        await undo_consolidation(tx, line.person.id, segment.id, now=app.clock())
+        await undo_consolidation(tx, chat_context.person.id, segment.id, now=app.clock())
 
-    assert list(await texts(app, line)) == [known]
+    assert list(await texts(app, chat_context)) == [known]
 
 
 async def test_later_value_holds_from_when_it_was_first_said(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """So that what was before is not answered with it; the first is as old as one knows."""
-    await told(app, line, ["I live in Porto."])
+    await told(app, chat_context, ["I live in Porto."])
     clock.tick(minutes=10 * DAYS)
-    await told(app, line, ["I don't live in Porto any more."])
+    await told(app, chat_context, ["I don't live in Porto any more."])
     clock.tick(minutes=10 * DAYS)
-    await told(app, line, ["I live in Bath."])
-    porto, bath = [await the_one(app, line, f"Lives in {x}.") for x in ("Porto", "Bath")]
+    await told(app, chat_context, ["I live in Bath."])
+    porto, bath = [await the_one(app, chat_context, f"Lives in {x}.") for x in ("Porto", "Bath")]
 
     assert (porto.memory.holds_from, bath.memory.holds_from) == (None, bath.stats.first_seen)
     assert porto.memory.holds_until == bath.stats.first_seen - 10 * DAYS * 60 * 1_000_000
 
 
 async def test_undated_commitment_is_active_until_fulfilled(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Also one without a day."""
-    await told(app, line, ["I promised Ana to call the dentist."])
-    assert await texts(app, line) == {"Promised Ana to call the dentist.": "active"}
+    await told(app, chat_context, ["I promised Ana to call the dentist."])
+    assert await texts(app, chat_context) == {"Promised Ana to call the dentist.": "active"}
 
     clock.tick(minutes=3 * DAYS)
-    await told(app, line, ["Done: I called the dentist."])
-    assert await texts(app, line) == {}
-    assert await texts(app, line, live=False) == {"Promised Ana to call the dentist.": "fulfilled"}
+    await told(app, chat_context, ["Done: I called the dentist."])
+    assert await texts(app, chat_context) == {}
+    assert await texts(app, chat_context, live=False) == {
+        "Promised Ana to call the dentist.": "fulfilled"
+    }
 
 
 LIKED = ["I love jazz.", "I love bebop."]
 
 
 async def test_merge_by_the_person_survives_reconsolidation_until_separated(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """And comes apart again by their word alone, with its own words."""
-    await told(app, line, LIKED)
-    jazz, bebop = [await the_one(app, line, f"Loves {x}.") for x in ("jazz", "bebop")]
-    await merge_beliefs(app, line.person.id, jazz.memory.id, bebop.memory.id)
+    await told(app, chat_context, LIKED)
+    jazz, bebop = [await the_one(app, chat_context, f"Loves {x}.") for x in ("jazz", "bebop")]
+    await merge_beliefs(app, chat_context.person.id, jazz.memory.id, bebop.memory.id)
     for _ in range(2):
-        assert await texts(app, line) == {"Loves jazz.": "active"}
-        assert (await the_one(app, line, "Loves jazz.")).stats.times_seen == 2
-        await read_again(app, line)
+        assert await texts(app, chat_context) == {"Loves jazz.": "active"}
+        assert (await the_one(app, chat_context, "Loves jazz.")).stats.times_seen == 2
+        await read_again(app, chat_context)
 
-    await separate_beliefs(app, line.person.id, jazz.memory.id, bebop.memory.id)
+    await separate_beliefs(app, chat_context.person.id, jazz.memory.id, bebop.memory.id)
     for _ in range(2):
-        assert await texts(app, line) == {"Loves jazz.": "active", "Loves bebop.": "active"}
-        assert (await the_one(app, line, "Loves bebop.")).stats.times_seen == 1
-        await read_again(app, line)
+        assert await texts(app, chat_context) == {"Loves jazz.": "active", "Loves bebop.": "active"}
+        assert (await the_one(app, chat_context, "Loves bebop.")).stats.times_seen == 1
+        await read_again(app, chat_context)
 
 
 async def test_missed_peak_reported_by_extraction_is_counted(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """By the reader's own account; "none" is none."""
     for text, note in (("We talked about the weather.", "None."), ("It rained.", "A death, m1.")):
-        await answer_message(app, line, MessageSubmission(text=text))
+        await answer_message(app, chat_context, MessageSubmission(text=text))
         (segment,) = await schedule_learning(
-            app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+            app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
         )
 
         async def checked(_: ExtractionInput, note: str = note) -> Extraction:
@@ -330,10 +334,12 @@ async def test_missed_peak_reported_by_extraction_is_counted(
         means = await build_consolidation_deps(app, segment)
         await consolidate(replace(means, extract=checked, extract_small_talk=checked), segment)
     async with app.db.begin_read() as tx:
-        read_ = {e.outcome["missed_peak"]: e.id for e in await list_segments(tx, line.person.id)}
+        read_ = {
+            e.outcome["missed_peak"]: e.id for e in await list_segments(tx, chat_context.person.id)
+        }
 
     assert read_.keys() == {0, 1}
-    assert (await compute_stats(app, line.person)).missed_peaks == 1
+    assert (await compute_stats(app, chat_context.person)).missed_peaks == 1
 
 
 @pytest.mark.parametrize("arguments", ['{"segment": 1, "by": "model"}', '{"segment": "s"}'])
@@ -374,36 +380,36 @@ PETS = [
 
 @pytest.mark.parametrize(("alive", "died"), PETS)
 async def test_pets_death_ends_its_beliefs_until_undone(
-    app: AppContext, line: ChatContext, clock: FrozenClock, alive: str, died: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, alive: str, died: str
 ) -> None:
     """That it has died is what is known then; also read anew, and until that is taken back."""
-    await told(app, line, [alive])
-    had = set(await texts(app, line))
+    await told(app, chat_context, [alive])
+    had = set(await texts(app, chat_context))
     clock.tick(minutes=40 * DAYS)
-    await told(app, line, [died])
+    await told(app, chat_context, [died])
     for _ in range(2):
-        assert not had & set(await texts(app, line))
-        assert {k.memory.kind for k in await believed(app, line)} == {"event"}
-        await read_again(app, line)
+        assert not had & set(await texts(app, chat_context))
+        assert {k.memory.kind for k in await believed(app, chat_context)} == {"event"}
+        await read_again(app, chat_context)
     async with app.db.begin_write() as tx:
-        segment = (await list_segments(tx, line.person.id))[-1]
-        await undo_consolidation(tx, line.person.id, segment.id, now=app.clock())
+        segment = (await list_segments(tx, chat_context.person.id))[-1]
+        await undo_consolidation(tx, chat_context.person.id, segment.id, now=app.clock())
 
-    assert set(await texts(app, line)) == had
+    assert set(await texts(app, chat_context)) == had
 
 
 async def test_death_of_a_pet_keeps_other_pets_and_human_relations(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """And of people it stays true who they were."""
     await told(
         app,
-        line,
+        chat_context,
         ["I have a cat called Miso.", "I have a cat called Tofu.", "My sister Ana lives in Faro."],
     )
     clock.tick(minutes=40 * DAYS)
-    await told(app, line, ["Miso died yesterday.", "My sister Ana died on Monday."])
-    live = set(await texts(app, line))
+    await told(app, chat_context, ["Miso died yesterday.", "My sister Ana died on Monday."])
+    live = set(await texts(app, chat_context))
 
     assert {"Cat: Tofu.", "Has a cat.", "Sister: Ana."} <= live
     assert "Cat: Miso." not in live
@@ -420,40 +426,40 @@ DEATHS = [
 
 @pytest.mark.parametrize(("undated", "dated"), DEATHS)
 async def test_death_told_without_a_date_is_not_news_of_that_day(
-    app: AppContext, line: ChatContext, clock: FrozenClock, undated: str, dated: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, undated: str, dated: str
 ) -> None:
     """It may be of years ago; what is dated is news."""
-    await told(app, line, [undated])
-    (event,) = [each for each in await believed(app, line) if each.memory.kind == "event"]
+    await told(app, chat_context, [undated])
+    (event,) = [each for each in await believed(app, chat_context) if each.memory.kind == "event"]
     assert event.memory.happened_at is None
     assert not select_lately(build_changes([event]), app.clock())
     clock.tick(minutes=DAYS)
-    await told(app, line, [dated])
+    await told(app, chat_context, [dated])
 
-    events = [each for each in await believed(app, line) if each.memory.kind == "event"]
+    events = [each for each in await believed(app, chat_context) if each.memory.kind == "event"]
     assert select_lately(build_changes(events), app.clock())
 
 
 async def test_later_stated_end_date_extends_the_belief(
-    app: AppContext, line: ChatContext, clock: FrozenClock, say: Say
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, say: Say
 ) -> None:
     """The end told last is the one that holds."""
-    await told(app, line, ["I live in Lisbon until June."])
+    await told(app, chat_context, ["I live in Lisbon until June."])
     clock.tick(minutes=60 * DAYS)
-    await told(app, line, ["I live in Lisbon until December."])
+    await told(app, chat_context, ["I live in Lisbon until December."])
     clock.tick(minutes=250 * DAYS)
 
     assert (await say("Where do I live?")).reply.text.startswith("As I know it: Lives in Lisbon.")
 
 
 async def test_denial_of_another_value_supersedes_but_does_not_reject_the_known_one(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Ana was no teacher; a lawyer she was, until then."""
-    await told(app, line, ["My sister Ana is a lawyer."])
+    await told(app, chat_context, ["My sister Ana is a lawyer."])
     clock.tick(minutes=8 * DAYS)
-    await told(app, line, ["Ana isn't a teacher, she's a nurse."])
-    kept = await texts(app, line, live=False)
+    await told(app, chat_context, ["Ana isn't a teacher, she's a nurse."])
+    kept = await texts(app, chat_context, live=False)
 
     assert "rejected" not in kept.values()
-    assert any("nurse" in text for text in await texts(app, line))
+    assert any("nurse" in text for text in await texts(app, chat_context))

@@ -7,6 +7,7 @@ from oldfriend.learning.doubt import (
     drop_doubtful,
     find_quoted_part,
     get_doubtful_passage,
+    has_doubtful_words,
     is_doubtful,
     is_doubtful_quote,
 )
@@ -14,7 +15,7 @@ from oldfriend.learning.extraction import Claim, Extraction, Quote
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.validate import validate_extraction
 from oldfriend.learning.validation.quote_alignment import find_span
-from oldfriend.learning.validation.segment_view import build_segment_view
+from oldfriend.learning.validation.segment_view import ValidationCase, build_segment_view
 from tests.learning.rule_extraction.message_fixtures import material_of, message
 
 
@@ -182,6 +183,24 @@ def test_what_nobody_may_mean_of_themselves_waits(
     )
 
     assert (len(checked.unconfirmed), len(checked.extraction.claims)) == (waits, not waits)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_doubted"), [("a twin brother", True), ("rain in Porto", False)]
+)
+def test_what_a_harmless_quote_is_cited_for_is_judged_where_it_stands(
+    value: str, *, is_doubted: bool
+) -> None:
+    """The dream behind the quote says what is claimed, or the quote itself does."""
+    told = message("Rain in Porto all day. Last night I dreamed I was home. I had a twin brother.")
+    span = find_span(told, "Rain in Porto all day")
+    assert span is not None
+    one = Claim(
+        kind="fact", text=f"Had {value}.", value=value, quotes=(span.quote,), confidence=0.95
+    )
+    case = ValidationCase(claim=one, spans=(span,), view=build_segment_view(material_of(told)))
+
+    assert has_doubtful_words(case) == is_doubted
 
 
 def is_quote_doubted(language: str, text: str, quote: str) -> bool:

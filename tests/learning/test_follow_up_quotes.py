@@ -81,11 +81,13 @@ def test_question_and_long_text_are_not_eligible_as_follow_up_quotes(text: str) 
 
 
 async def test_follow_up_quote_is_believed_after_consolidation(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Read in one go with the older one."""
     newer = "so the gym on tuesdays with ash is off, sundays now"
-    await tell(app, line, ["i go to the gym on tuesdays and fridays with ash", *CHATTER, newer])
-    facts = [each.content for each in await believed(app, line)]
+    await tell(
+        app, chat_context, ["i go to the gym on tuesdays and fridays with ash", *CHATTER, newer]
+    )
+    facts = [each.content for each in await believed(app, chat_context)]
 
     assert any(newer in each.text for each in facts if isinstance(each, Memory))

@@ -48,25 +48,27 @@ LATER = [
 ]
 
 
-async def told(app: AppContext, line: ChatContext, texts: list[str]) -> None:
+async def told(app: AppContext, chat_context: ChatContext, texts: list[str]) -> None:
     """Say some things, and have them read as after a pause."""
     for text in texts:
-        await answer_message(app, line, MessageSubmission(text=text))
-    await form(app, line)
+        await answer_message(app, chat_context, MessageSubmission(text=text))
+    await form(app, chat_context)
 
 
-async def form(app: AppContext, line: ChatContext) -> None:
+async def form(app: AppContext, chat_context: ChatContext) -> None:
     """Read whatever there is."""
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     ):
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(app, chat_context.person.id, segment.id)
 
 
-async def believed(app: AppContext, line: ChatContext, *, live: bool = True) -> list[MemoryState]:
+async def believed(
+    app: AppContext, chat_context: ChatContext, *, live: bool = True
+) -> list[MemoryState]:
     """What is believed; checked to be what was decided, standing as the evidence has it."""
     async with app.db.begin_read() as tx:
-        person = line.person.id
+        person = chat_context.person.id
         assert await list_view_mismatches(tx, person) == []
         assert await list_stats_mismatches(tx, person) == []
         return await list_memories(tx, person, live=live)
@@ -82,11 +84,11 @@ def facts(known: list[MemoryState]) -> dict[str, tuple[str, str]]:
 
 
 async def test_consolidation_stores_beliefs_entities_and_evidence(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Facts, likes, what happened, who is in it; each with the very words it rests on."""
-    await told(app, line, DAY_ONE)
-    known = await believed(app, line)
+    await told(app, chat_context, DAY_ONE)
+    known = await believed(app, chat_context)
 
     assert facts(known)["location"] == ("Porto", "active")
     (event,) = [k.memory for k in known if k.memory.kind == "event" and k.memory.impact < -5]
@@ -94,9 +96,9 @@ async def test_consolidation_stores_beliefs_entities_and_evidence(
     liked = {k.memory.key: k.memory.value for k in known if k.memory.kind == "preference"}
     assert (liked["interests"], liked["dislikes"]) == ("jazz", "coriander")
     async with app.db.begin_read() as tx:
-        names = {each.name: each.kind for each in await list_entities(tx, line.person.id)}
-        evidence = await list_evidence(tx, line.person.id)
-        summaries = await list_summaries(tx, line.person.id, active=False)
+        names = {each.name: each.kind for each in await list_entities(tx, chat_context.person.id)}
+        evidence = await list_evidence(tx, chat_context.person.id)
+        summaries = await list_summaries(tx, chat_context.person.id, active=False)
     assert (names["Ana"], names["Rex"]) == ("person", "pet")
     for each in known:
         assert evidence[each.memory.id]
@@ -107,52 +109,58 @@ async def test_consolidation_stores_beliefs_entities_and_evidence(
 
 
 async def test_new_location_supersedes_the_old_one(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The old home is history, the new one holds."""
-    await told(app, line, DAY_ONE)
+    await told(app, chat_context, DAY_ONE)
     clock.tick(minutes=60 * 24 * 30)
-    await told(app, line, LATER)
+    await told(app, chat_context, LATER)
 
-    assert facts(await believed(app, line))["location"] == ("Lisbon", "active")
-    ended = [k.memory for k in await believed(app, line, live=False) if k.memory.ended_at]
+    assert facts(await believed(app, chat_context))["location"] == ("Lisbon", "active")
+    ended = [k.memory for k in await believed(app, chat_context, live=False) if k.memory.ended_at]
     assert [(m.value, m.status) for m in ended if m.key == "location"] == [("Porto", "superseded")]
 
 
 async def test_consolidating_a_segment_again_adds_no_duplicate_evidence(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """A segment that is done is not read again; whoever reads it all the same joins all of it."""
-    await told(app, line, DAY_ONE)
-    before = {k.memory.text: k.stats.times_seen for k in await believed(app, line, live=False)}
+    await told(app, chat_context, DAY_ONE)
+    before = {
+        k.memory.text: k.stats.times_seen for k in await believed(app, chat_context, live=False)
+    }
     async with app.db.begin_read() as tx:
-        (segment,) = await list_segments(tx, line.person.id)
-    assert await consolidate_segment(app, line.person.id, segment.id) is None
+        (segment,) = await list_segments(tx, chat_context.person.id)
+    assert await consolidate_segment(app, chat_context.person.id, segment.id) is None
 
     async with app.db.begin_write() as tx:
-        said = (await list_evidence(tx, line.person.id)).popitem()[1][0]
-        await reopen_segments(tx, line.person.id, [said.message])
-    await consolidate_segment(app, line.person.id, segment.id)
-    after = {k.memory.text: k.stats.times_seen for k in await believed(app, line, live=False)}
+        said = (await list_evidence(tx, chat_context.person.id)).popitem()[1][0]
+        await reopen_segments(tx, chat_context.person.id, [said.message])
+    await consolidate_segment(app, chat_context.person.id, segment.id)
+    after = {
+        k.memory.text: k.stats.times_seen for k in await believed(app, chat_context, live=False)
+    }
     assert after == before
 
 
-async def test_belief_from_edited_away_text_is_ended(app: AppContext, line: ChatContext) -> None:
+async def test_belief_from_edited_away_text_is_ended(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """Nor kept as something that was so once: it was never meant."""
-    await told(app, line, DAY_ONE)
+    await told(app, chat_context, DAY_ONE)
     async with app.db.begin_write() as tx:
         home = [
             words
-            for each in (await list_evidence(tx, line.person.id)).values()
+            for each in (await list_evidence(tx, chat_context.person.id)).values()
             for words in each
             if "Porto" in words.quote
         ]
         edited = DAY_ONE[0].replace("Porto", "Faro")
-        await edit_message(tx, line.person.id, home[0].message, edited, now=app.clock())
-        (segment,) = await reopen_segments(tx, line.person.id, [home[0].message])
-    await consolidate_segment(app, line.person.id, segment)
+        await edit_message(tx, chat_context.person.id, home[0].message, edited, now=app.clock())
+        (segment,) = await reopen_segments(tx, chat_context.person.id, [home[0].message])
+    await consolidate_segment(app, chat_context.person.id, segment)
 
-    known = await believed(app, line, live=False)
+    known = await believed(app, chat_context, live=False)
     homes = {
         (k.memory.value, k.memory.status, k.memory.ended_at is None)
         for k in known
@@ -162,28 +170,28 @@ async def test_belief_from_edited_away_text_is_ended(app: AppContext, line: Chat
 
 
 async def test_undoing_a_consolidation_restores_the_earlier_beliefs(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """What it put an end to holds again."""
-    await told(app, line, DAY_ONE)
-    before = {k.memory.text for k in await believed(app, line)}
+    await told(app, chat_context, DAY_ONE)
+    before = {k.memory.text for k in await believed(app, chat_context)}
     clock.tick(minutes=60 * 24 * 30)
-    await told(app, line, LATER)
-    await sum_up(app.db, line.person.id)
+    await told(app, chat_context, LATER)
+    await sum_up(app.db, chat_context.person.id)
     async with app.db.begin_write() as tx:
-        last = (await list_segments(tx, line.person.id))[-1]
-        await undo_consolidation(tx, line.person.id, last.id, now=app.clock())
-        summaries = await list_summaries(tx, line.person.id)
+        last = (await list_segments(tx, chat_context.person.id))[-1]
+        await undo_consolidation(tx, chat_context.person.id, last.id, now=app.clock())
+        summaries = await list_summaries(tx, chat_context.person.id)
 
-    assert {k.memory.text for k in await believed(app, line)} == before
+    assert {k.memory.text for k in await believed(app, chat_context)} == before
     assert len(summaries) == 1
 
 
 async def test_rewording_is_journaled_and_undone_with_its_consolidation(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The belief is the same; its words are those of the model until then."""
-    await told(app, line, ["I love jazz."])
+    await told(app, chat_context, ["I love jazz."])
     first, better = "Loves jazz.", "Loves jazz from Lisbon above all other music."
     clock.tick(minutes=60 * 24)
 
@@ -199,19 +207,23 @@ async def test_rewording_is_journaled_and_undone_with_its_consolidation(
         return ScriptedReply(text=json.dumps(read))
 
     by_model = with_models(app, {"main": ScriptedModel(["Nice."]), "small": ScriptedModel(read_it)})
-    await told(by_model, line, ["You know, I love jazz from Lisbon above all other music."])
-    (reworded,) = [k.memory for k in await believed(app, line) if k.memory.kind == "preference"]
+    await told(by_model, chat_context, ["You know, I love jazz from Lisbon above all other music."])
+    (reworded,) = [
+        k.memory for k in await believed(app, chat_context) if k.memory.kind == "preference"
+    ]
     async with app.db.begin_write() as tx:
-        ops = [each.op for each in await list_object_journal(tx, line.person.id, reworded.id)]
-        last = (await list_segments(tx, line.person.id))[-1]
-        await undo_consolidation(tx, line.person.id, last.id, now=app.clock())
+        ops = [
+            each.op for each in await list_object_journal(tx, chat_context.person.id, reworded.id)
+        ]
+        last = (await list_segments(tx, chat_context.person.id))[-1]
+        await undo_consolidation(tx, chat_context.person.id, last.id, now=app.clock())
 
     assert (reworded.text, ops) == (better, ["learned", "revised"])
-    assert {k.memory.text for k in await believed(app, line)} == {first}
+    assert {k.memory.text for k in await believed(app, chat_context)} == {first}
 
 
 async def test_dedup_judge_is_asked_once_per_pair_even_after_reconsolidation(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Not the other way round, nor for another reason, nor when the segment is read again."""
     said = "We moved into the flat by the river at last, and had dinner on boxes."
@@ -235,36 +247,36 @@ async def test_dedup_judge_is_asked_once_per_pair_even_after_reconsolidation(
 
     reader = ScriptedModel(read_it)
     app = with_models(app, {"main": ScriptedModel(["Nice."] * 2), "small": reader})
-    await told(app, line, [said])
+    await told(app, chat_context, [said])
     async with app.db.begin_write() as tx:
-        (segment,) = await list_segments(tx, line.person.id)
+        (segment,) = await list_segments(tx, chat_context.person.id)
         message, *_ = await list_segment_messages(tx, segment)
-        await reopen_segments(tx, line.person.id, [message.id])
-    await consolidate_segment(app, line.person.id, segment.id)
+        await reopen_segments(tx, chat_context.person.id, [message.id])
+    await consolidate_segment(app, chat_context.person.id, segment.id)
 
     purposes = Counter(request.purpose for request in reader.requests)
     assert (purposes["extract"], purposes["adjudicate"]) == (2, 1)
 
 
 async def test_rebuilding_views_from_the_journal_gives_the_same_beliefs(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Folded into empty views, and standing as the evidence makes them."""
-    await told(app, line, [*DAY_ONE, *LATER])
-    before = await believed(app, line, live=False)
+    await told(app, chat_context, [*DAY_ONE, *LATER])
+    before = await believed(app, chat_context, live=False)
     async with app.db.begin_write() as tx:
-        await rebuild_views(tx, line.person.id)
-    assert await believed(app, line, live=False) == before
+        await rebuild_views(tx, chat_context.person.id)
+    assert await believed(app, chat_context, live=False) == before
 
 
 async def test_concurrent_consolidation_of_one_segment_is_committed_once(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """The second finds, in the commit, that it is done."""
     for text in DAY_ONE:
-        await answer_message(app, line, MessageSubmission(text=text))
+        await answer_message(app, chat_context, MessageSubmission(text=text))
     (segment,) = await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     )
     means = await build_consolidation_deps(app, segment)
     barrier = asyncio.Barrier(2)
@@ -278,25 +290,25 @@ async def test_concurrent_consolidation_of_one_segment_is_committed_once(
         readers = [both.create_task(consolidate(slow, segment)) for _ in range(2)]
 
     assert [reader.result() for reader in readers].count(None) == 1
-    known = await believed(app, line, live=False)
+    known = await believed(app, chat_context, live=False)
     assert len({k.memory.text for k in known}) == len(known)
     async with app.db.begin_read() as tx:
-        assert len(await list_summaries(tx, line.person.id)) == 1
-        names = [each.name for each in await list_entities(tx, line.person.id)]
+        assert len(await list_summaries(tx, chat_context.person.id)) == 1
+        names = [each.name for each in await list_entities(tx, chat_context.person.id)]
     assert len(set(names)) == len(names)
 
 
 async def test_concurrently_consolidated_segments_are_resolved_against_each_other(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Who is later decides anew, on what the other has found; nothing is read again for it."""
     first, second = DAY_ONE[:2], ["I live in Braga now, near Ana.", "And I love jazz."]
     segments = []
     for texts in (first, second):
         for text in texts:
-            await answer_message(app, line, MessageSubmission(text=text))
+            await answer_message(app, chat_context, MessageSubmission(text=text))
         segments += await schedule_learning(
-            app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+            app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
         )
         clock.tick(minutes=60 * 24 * 40)
     barrier = asyncio.Barrier(2)
@@ -317,27 +329,29 @@ async def test_concurrently_consolidated_segments_are_resolved_against_each_othe
         for segment in segments:
             both.create_task(together(segment))
 
-    homes = [k.memory.value for k in await believed(app, line) if k.memory.key == "location"]
+    homes = [
+        k.memory.value for k in await believed(app, chat_context) if k.memory.key == "location"
+    ]
     assert (homes, readings) == (["Braga"], 2)
     async with app.db.begin_read() as tx:
-        names = [each.name for each in await list_entities(tx, line.person.id)]
+        names = [each.name for each in await list_entities(tx, chat_context.person.id)]
     assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("texts", [["ok"], ["hi"]])
 async def test_trivial_segment_yields_no_belief_and_no_summary(
-    app: AppContext, line: ChatContext, texts: list[str]
+    app: AppContext, chat_context: ChatContext, texts: list[str]
 ) -> None:
     """No belief, no summary; and it is not looked at again."""
-    await told(app, line, texts)
+    await told(app, chat_context, texts)
     async with app.db.begin_read() as tx:
-        (segment,) = await list_segments(tx, line.person.id)
-        assert (segment.status, await list_summaries(tx, line.person.id)) == ("trivial", [])
-    assert await believed(app, line, live=False) == []
+        (segment,) = await list_segments(tx, chat_context.person.id)
+        assert (segment.status, await list_summaries(tx, chat_context.person.id)) == ("trivial", [])
+    assert await believed(app, chat_context, live=False) == []
 
 
 async def test_model_reading_of_small_talk_keeps_only_the_companions_opinion(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Whatever else it reads into it is more than was said."""
     thinks = "I think jazz is best late at night."
@@ -358,11 +372,11 @@ async def test_model_reading_of_small_talk_keeps_only_the_companions_opinion(
         )
 
     app = with_models(app, {"main": ScriptedModel([thinks]), "small": ScriptedModel(read_it)})
-    await told(app, line, ["Oh, really?"])
+    await told(app, chat_context, ["Oh, really?"])
 
     async with app.db.begin_read() as tx:
-        words = await list_evidence(tx, line.person.id)
-        (segment,) = await list_segments(tx, line.person.id)
-    assert [each.memory.kind for each in await believed(app, line)] == ["opinion"]
+        words = await list_evidence(tx, chat_context.person.id)
+        (segment,) = await list_segments(tx, chat_context.person.id)
+    assert [each.memory.kind for each in await believed(app, chat_context)] == ["opinion"]
     assert {row.extractor for rows in words.values() for row in rows} == {"extract/8"}
     assert segment.author == "extract/8"

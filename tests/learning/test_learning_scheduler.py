@@ -76,12 +76,12 @@ async def planned(app: AppContext, name: str) -> list[int]:
     return [e.due_at for e in letters if e.queue == "agenda" and parse_job_spec(e).name == name]
 
 
-async def promised(app: AppContext, line: ChatContext, *, days: int) -> None:
+async def promised(app: AppContext, chat_context: ChatContext, *, days: int) -> None:
     """Have a promise believed that is due in so many days."""
     now = app.clock()
     promise = Memory(
         id=MemoryId(ObjectId(new_id(now))),
-        person=line.person.id,
+        person=chat_context.person.id,
         kind="commitment",
         text="Promised Tom to send the photos.",
         language="en",
@@ -94,38 +94,38 @@ async def promised(app: AppContext, line: ChatContext, *, days: int) -> None:
         )
 
 
-async def lines(app: AppContext, line: ChatContext) -> list[str]:
+async def lines(app: AppContext, chat_context: ChatContext) -> list[str]:
     """What is open, as it is listed."""
     async with app.db.begin_read() as tx:
-        told = await list_beliefs(tx, line.person.id, kinds=["commitment"])
-    return format_belief_lines(told, zone=line.person.zone, now=app.clock())
+        told = await list_beliefs(tx, chat_context.person.id, kinds=["commitment"])
+    return format_belief_lines(told, zone=chat_context.person.zone, now=app.clock())
 
 
 async def test_commitment_becomes_overdue_and_then_expires_by_maintenance_job(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Overdue from its time on, over two days later; then nothing more is planned."""
-    await promised(app, line, days=10)
-    await maintain_memory(app, line.person.id)
+    await promised(app, chat_context, days=10)
+    await maintain_memory(app, chat_context.person.id)
     assert len(await planned(app, MAINTAIN_JOB)) == 1
 
     clock.tick(minutes=11 * MINUTES_OF_A_DAY)
     assert await work(app) == []
-    assert all("overdue since" in each for each in await lines(app, line))
+    assert all("overdue since" in each for each in await lines(app, chat_context))
     clock.tick(minutes=MINUTES_OF_A_DAY + 1)
     assert await work(app) == [MAINTAIN_JOB]
     async with app.db.begin_read() as tx:
-        (known,) = await list_memories(tx, line.person.id, kinds=["commitment"], live=False)
+        (known,) = await list_memories(tx, chat_context.person.id, kinds=["commitment"], live=False)
     assert (known.memory.status, await planned(app, MAINTAIN_JOB)) == ("expired", [])
 
 
 async def test_consolidation_reschedules_the_maintenance_job_earlier(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """There is one tidying ahead, the sooner one."""
-    await promised(app, line, days=100)
-    await maintain_memory(app, line.person.id)
-    await talk(app, line, 1)
+    await promised(app, chat_context, days=100)
+    await maintain_memory(app, chat_context.person.id)
+    await talk(app, chat_context, 1)
 
     (due_at,) = await planned(app, MAINTAIN_JOB)
     assert due_at == clock() + DAY
@@ -144,175 +144,189 @@ def with_summaries(app: AppContext) -> AppContext:
     return with_model(app, "small", ScriptedModel(summarizing))
 
 
-async def talk(app: AppContext, line: ChatContext, number: int) -> None:
+async def talk(app: AppContext, chat_context: ChatContext, number: int) -> None:
     """Tell of something, and have it read by a model."""
     await answer_message(
-        app, line, MessageSubmission(text=f"Today I met Carl at pier {number} and we had soup.")
+        app,
+        chat_context,
+        MessageSubmission(text=f"Today I met Carl at pier {number} and we had soup."),
     )
     await answer_message(
-        app, line, MessageSubmission(text=f"My friend Maria number {number} came along, too.")
+        app,
+        chat_context,
+        MessageSubmission(text=f"My friend Maria number {number} came along, too."),
     )
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     ):
-        await consolidate_segment(with_summaries(app), line.person.id, segment.id)
+        await consolidate_segment(with_summaries(app), chat_context.person.id, segment.id)
 
 
-async def levels(app: AppContext, line: ChatContext) -> list[int]:
+async def levels(app: AppContext, chat_context: ChatContext) -> list[int]:
     """The levels of the summaries at hand."""
     async with app.db.begin_read() as tx:
-        return sorted(each.level for each in await list_summaries(tx, line.person.id))
+        return sorted(each.level for each in await list_summaries(tx, chat_context.person.id))
 
 
 async def test_sixth_summary_schedules_a_rollup_of_the_five_before_it(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """By a job of its own, which is planned for nothing else."""
     for number in range(6):
         assert await planned(app, ROLLUP_JOB) == []
-        await talk(app, line, number)
+        await talk(app, chat_context, number)
         clock.tick(minutes=60)
     assert ROLLUP_JOB in await work(with_summaries(app))
 
-    assert await levels(app, line) == [1, 2]
+    assert await levels(app, chat_context) == [1, 2]
 
 
 async def test_rollup_without_a_model_leaves_summaries_unchanged(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """What a model wrote before it was taken away stays as it is, and nothing fails."""
     for number in range(6):
-        await talk(app, line, number)
+        await talk(app, chat_context, number)
     assert ROLLUP_JOB in await work(app)
 
-    assert await levels(app, line) == [1] * 6
+    assert await levels(app, chat_context) == [1] * 6
     assert await planned(app, ROLLUP_JOB) == []
 
 
 @pytest.mark.slow
 async def test_failed_rollup_is_reported_by_checks_and_retried_after_next_reading(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Also when it failed often; nothing is lost meanwhile."""
     for number in range(6):
-        await talk(app, line, number)
+        await talk(app, chat_context, number)
     failing = with_model(app, "small", ScriptedModel([ModelUnavailable("no power")] * 20))
     for _ in range(6):
         await work(failing)
         clock.tick(minutes=MINUTES_OF_A_DAY)
-    assert await levels(app, line) == [1] * 6
+    assert await levels(app, chat_context) == [1] * 6
     assert any("no power" in each.text for each in await run_checks(app) if not each.is_ok)
 
-    await talk(app, line, 7)
+    await talk(app, chat_context, 7)
     assert await planned(app, ROLLUP_JOB) == [clock()]
     await work(with_summaries(app))
-    assert 2 in await levels(app, line)
+    assert 2 in await levels(app, chat_context)
     async with app.db.begin_read() as tx:
-        assert await find_rollup_error(tx, line.person.id) is None
+        assert await find_rollup_error(tx, chat_context.person.id) is None
 
 
 @pytest.mark.slow
 async def test_segment_is_cut_and_consolidated_when_the_context_overflows(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """What a model was not shown for want of room; once, until there is as much again."""
     talking = with_model(app, "main", ScriptedModel(["Tell me more."]))
     settings = replace(app.settings, context=ContextSettings(preset="small"))
     talking = replace(talking, settings=settings)
     for number in range(4):
-        await talk(app, line, number)  # from here on ten turns are waited for
-    before = len(await cuts(app, line))
+        await talk(app, chat_context, number)  # from here on ten turns are waited for
+    before = len(await cuts(app, chat_context))
     for number in range(9):
         clock.tick(minutes=1)
         await answer_message(
-            talking, line, MessageSubmission(text=f"Well, number {number}: {'it rained. ' * 90}")
+            talking,
+            chat_context,
+            MessageSubmission(text=f"Well, number {number}: {'it rained. ' * 90}"),
         )
     await work(app)
 
-    pressed = (await cuts(app, line))[before:]
+    pressed = (await cuts(app, chat_context))[before:]
     assert set(pressed) == {"pressure"}
     assert len(pressed) < 3
 
 
-async def cuts(app: AppContext, line: ChatContext) -> list[str]:
+async def cuts(app: AppContext, chat_context: ChatContext) -> list[str]:
     """Why each stretch of talk so far has ended."""
     async with app.db.begin_read() as tx:
-        return [each.cut_by for each in await list_segments(tx, line.person.id)]
+        return [each.cut_by for each in await list_segments(tx, chat_context.person.id)]
 
 
 async def test_new_person_is_consolidated_after_fewer_turns(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """After three turns, then five, seven and nine, a breath later; from then on after ten."""
     read_after: list[tuple[int, str]] = []
     turns = 0
     while len(read_after) < 6:
         await answer_message(
-            app, line, MessageSubmission(text=f"Today I met Carl at pier {turns}.")
+            app, chat_context, MessageSubmission(text=f"Today I met Carl at pier {turns}.")
         )
         turns += 1
         await work(app)
-        is_read = len(await cuts(app, line)) > len(read_after)
+        is_read = len(await cuts(app, chat_context)) > len(read_after)
         clock.tick(minutes=1)
         await work(app)
-        if len(await cuts(app, line)) > len(read_after):
+        if len(await cuts(app, chat_context)) > len(read_after):
             read_after.append((turns, "at once" if is_read else "later"))
             turns = 0
 
     early = [(3, "later"), (5, "later"), (7, "later"), (9, "later")]
     assert read_after == [*early, (10, "at once"), (10, "at once")]
-    assert set(await cuts(app, line)) == {"turns"}
+    assert set(await cuts(app, chat_context)) == {"turns"}
 
 
 async def assert_read_after(
-    app: AppContext, line: ChatContext, clock: FrozenClock, read_after: list[int]
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, read_after: list[int]
 ) -> None:
     """Talk goes on for so many turns each time, and is cut with the last of them alone."""
     for turns in read_after:
         for turn in range(turns):
-            before = len(await cuts(app, line))
+            before = len(await cuts(app, chat_context))
             await answer_message(
-                app, line, MessageSubmission(text=f"Today I met Carl at pier {turn}.")
+                app, chat_context, MessageSubmission(text=f"Today I met Carl at pier {turn}.")
             )
             clock.tick(minutes=1)
             await work(app)
-            assert len(await cuts(app, line)) == before + (turn + 1 == turns)
+            assert len(await cuts(app, chat_context)) == before + (turn + 1 == turns)
 
 
 @pytest.mark.parametrize(("chosen", "read_after"), [(1, [1, 1]), (4, [3, 4, 4]), (500, [3, 5])])
 async def test_consolidation_waits_at_most_the_configured_number_of_turns(
-    app: AppContext, line: ChatContext, clock: FrozenClock, chosen: int, read_after: list[int]
+    app: AppContext,
+    chat_context: ChatContext,
+    clock: FrozenClock,
+    chosen: int,
+    read_after: list[int],
 ) -> None:
     """Also while they are hardly known; one turn and five hundred may be chosen (W14)."""
     settings = replace(app.settings, memory=MemorySettings(read_every_turns=chosen))
     choosy = replace(app, settings=settings)
-    await assert_read_after(choosy, line, clock, read_after)
+    await assert_read_after(choosy, chat_context, clock, read_after)
 
 
 @pytest.mark.parametrize(("own", "read_after"), [(2, [2, 2]), (None, [3, 4, 4]), (500, [3, 5])])
 async def test_personal_learning_threshold_overrides_the_setting(
-    app: AppContext, line: ChatContext, clock: FrozenClock, own: int | None, read_after: list[int]
+    app: AppContext,
+    chat_context: ChatContext,
+    clock: FrozenClock,
+    own: int | None,
+    read_after: list[int],
 ) -> None:
     """Whatever the house's setting is; who has chosen nothing is read by that."""
     settings = replace(app.settings, memory=MemorySettings(read_every_turns=4))
     choosy = replace(app, settings=settings)
     async with choosy.db.begin_write() as tx:
-        await save_learning_threshold(tx, line.person.id, own)
-    await assert_read_after(choosy, line, clock, read_after)
+        await save_learning_threshold(tx, chat_context.person.id, own)
+    await assert_read_after(choosy, chat_context, clock, read_after)
 
 
 @pytest.mark.parametrize("turns", [0, 501, -1])
 async def test_a_threshold_out_of_range_is_refused(
-    app: AppContext, line: ChatContext, turns: int
+    app: AppContext, chat_context: ChatContext, turns: int
 ) -> None:
     """One to five hundred (W14); what was chosen before stays."""
     async with app.db.begin_write() as tx:
-        await save_learning_threshold(tx, line.person.id, 25)
+        await save_learning_threshold(tx, chat_context.person.id, 25)
         with pytest.raises(InvalidInput, match="from 1 to 500"):
-            await save_learning_threshold(tx, line.person.id, turns)
+            await save_learning_threshold(tx, chat_context.person.id, turns)
 
     async with app.db.begin_read() as tx:
-        assert await find_learning_threshold(tx, line.person.id) == 25
+        assert await find_learning_threshold(tx, chat_context.person.id) == 25
 
 
 def with_model(app: AppContext, role: ModelRole, model: ScriptedModel) -> AppContext:
@@ -332,19 +346,19 @@ def with_model(app: AppContext, role: ModelRole, model: ScriptedModel) -> AppCon
 
 @pytest.mark.parametrize("days", [30, 365])
 async def test_messages_dated_by_a_fast_clock_are_consolidated_within_the_hour(
-    app: AppContext, line: ChatContext, clock: FrozenClock, days: int
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, days: int
 ) -> None:
     """Nothing waits for the day that the clock has shown; nor does what is said afterwards."""
     clock.tick(minutes=days * MINUTES_OF_A_DAY)
-    await answer_message(app, line, MessageSubmission(text="I have a boat called Dora."))
+    await answer_message(app, chat_context, MessageSubmission(text="I have a boat called Dora."))
     clock.tick(minutes=-days * MINUTES_OF_A_DAY)
     await work(app)
-    await answer_message(app, line, MessageSubmission(text="My cat is called Miso."))
+    await answer_message(app, chat_context, MessageSubmission(text="My cat is called Miso."))
     for _ in range(2):
         clock.tick(minutes=31)
         await work(app)
     async with app.db.begin_read() as tx:
-        read = [each.status for each in await list_segments(tx, line.person.id)]
+        read = [each.status for each in await list_segments(tx, chat_context.person.id)]
         letters = [e for e in await list_jobs(tx, is_dead_letter=False) if e.queue == "agenda"]
 
     assert read
@@ -353,13 +367,13 @@ async def test_messages_dated_by_a_fast_clock_are_consolidated_within_the_hour(
 
 
 async def test_reflection_record_dated_in_the_future_is_reset_to_now(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """What it is said to have done in the future was done by now, and fades in its time."""
     ahead = clock() + 30 * DAY
     tick = ReflectionRecord(
         id=new_id(ahead),
-        person=line.person.id,
+        person=chat_context.person.id,
         kind="reflection",
         why="timer",
         ran_at=ahead,
@@ -367,9 +381,9 @@ async def test_reflection_record_dated_in_the_future_is_reset_to_now(
     )
     async with app.db.begin_write() as tx:
         await save_reflection_record(tx, tick)
-    await maintain_memory(app, line.person.id)
+    await maintain_memory(app, chat_context.person.id)
     async with app.db.begin_read() as tx:
-        last = await find_last_reflection(tx, line.person.id, "reflection")
+        last = await find_last_reflection(tx, chat_context.person.id, "reflection")
     (due_at,) = await planned(app, MAINTAIN_JOB)
 
     assert last is not None
@@ -378,14 +392,19 @@ async def test_reflection_record_dated_in_the_future_is_reset_to_now(
 
 
 async def test_cost_recorded_on_a_future_day_does_not_use_todays_allowance(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Else nothing could be spent until that day has come."""
     ahead = clock() + 30 * DAY
     call = call_of(cost=5_000_000)
     async with app.db.begin_write() as tx:
         await record_call(
-            tx, CallContext(person=line.person.id), call, step=0, request_hash="hash", now=ahead
+            tx,
+            CallContext(person=chat_context.person.id),
+            call,
+            step=0,
+            request_hash="hash",
+            now=ahead,
         )
         _, today = await load_allowances(tx, app.settings, now=clock())
         _, then = await load_allowances(tx, app.settings, now=ahead)

@@ -44,10 +44,10 @@ LIFE = [
     ],
 )
 async def test_offline_reply_gives_the_asked_belief_and_not_the_opposite(
-    app: AppContext, line: ChatContext, say: Say, question: str, told: str, beside: str
+    app: AppContext, chat_context: ChatContext, say: Say, question: str, told: str, beside: str
 ) -> None:
     """However much else is known."""
-    await tell(app, line, LIFE)
+    await tell(app, chat_context, LIFE)
     reply = (await say(question)).reply.text
 
     assert told in reply
@@ -55,7 +55,7 @@ async def test_offline_reply_gives_the_asked_belief_and_not_the_opposite(
 
 
 async def test_question_about_likes_does_not_quote_dislikes_before_consolidation(
-    line: ChatContext, say: Say
+    chat_context: ChatContext, say: Say
 ) -> None:
     """Before anything of it is read, too."""
     for words in ("I like jazz music.", "I hate techno music."):
@@ -68,10 +68,10 @@ async def test_question_about_likes_does_not_quote_dislikes_before_consolidation
 
 
 async def test_liked_thing_of_another_category_does_not_answer_a_question_about_likes(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Jazz is no film."""
-    await tell(app, line, LIFE)
+    await tell(app, chat_context, LIFE)
 
     told = (await say("What films do I like?")).reply.text
     assert told.startswith(load_phrases("en").phrases["not_sure"]) or told == NOTHING
@@ -88,10 +88,10 @@ async def test_liked_thing_of_another_category_does_not_answer_a_question_about_
     ],
 )
 async def test_question_about_the_companions_feelings_is_answered_as_a_program(
-    app: AppContext, line: ChatContext, say: Say, question: str, told: str
+    app: AppContext, chat_context: ChatContext, say: Say, question: str, told: str
 ) -> None:
     """It is a program, and says so."""
-    await tell(app, line, LIFE)
+    await tell(app, chat_context, LIFE)
     given = await say(question)
 
     assert told in given.reply.text
@@ -99,19 +99,19 @@ async def test_question_about_the_companions_feelings_is_answered_as_a_program(
 
 
 async def test_new_workplace_is_recalled_when_quitting_and_new_job_share_a_message(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Both were said in one breath."""
-    await tell(app, line, ["I quit my job and now I work at the cafe Luna."])
+    await tell(app, chat_context, ["I quit my job and now I work at the cafe Luna."])
 
     assert "Works at the cafe Luna." in (await say("What is my job?")).reply.text
 
 
 async def test_quoted_fact_is_attributed_to_its_speaker_and_given_once(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Not as if Tom had said it, and once."""
-    await tell(app, line, ["My friend Tom moved from Ghent to Brussels last month."])
+    await tell(app, chat_context, ["My friend Tom moved from Ghent to Brussels last month."])
     given = await say("Where does Tom live?")
     told = given.reply.text
 
@@ -129,29 +129,29 @@ async def test_quoted_fact_is_attributed_to_its_speaker_and_given_once(
     ],
 )
 async def test_question_about_the_past_ignores_unrelated_past_statements(
-    app: AppContext, line: ChatContext, say: Say, told: str, question: str, answer: str
+    app: AppContext, chat_context: ChatContext, say: Say, told: str, question: str, answer: str
 ) -> None:
     """That something else was so before is beside the point."""
-    await tell(app, line, [told, "我住在杭州。"])
+    await tell(app, chat_context, [told, "我住在杭州。"])
     reply = (await say(question)).reply.text
-    await tell(app, line, ["我以前住过苏州。"])
+    await tell(app, chat_context, ["我以前住过苏州。"])
 
     assert reply == answer
     assert "“我以前住过苏州。”" in (await say(question)).reply.text
 
 
 async def test_single_shared_chinese_character_does_not_match_a_question(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """天 of 哪天 stands in much; 住 is a word for what is asked."""
-    await tell(app, line, ["我每天散步，天气好。", "我还住杭州。"])
+    await tell(app, chat_context, ["我每天散步，天气好。", "我还住杭州。"])
 
     assert (await say("我的生日是哪天？")).reply.text == "这件事我不记得有什么。"
     assert "“我还住杭州。”" in (await say("我住在哪里？")).reply.text
 
 
 async def test_entity_named_only_by_another_speaker_is_not_listed_as_told_by_person(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Whom somebody else has named is not among those whom one has told of."""
     words = "Hi! My friend Felix moved to Ghent last week."
@@ -159,11 +159,11 @@ async def test_entity_named_only_by_another_speaker_is_not_listed_as_told_by_per
         role="other", speaker="Eva", text=words, at=clock() - DAY, trust="other"
     )
     async with app.db.begin_write() as tx:
-        target = ImportTarget(chat=line.chat, language="en")
+        target = ImportTarget(chat=chat_context.chat, language="en")
         await write_imported_messages(tx, target, [ImportedMessage(message=spoken)], now=clock())
-    await tell(app, line, ["My sister Lena lives in Porto."])
+    await tell(app, chat_context, ["My sister Lena lives in Porto."])
     async with app.db.begin_read() as tx:
-        known = {each.name for each in await list_entities(tx, line.person.id)}
+        known = {each.name for each in await list_entities(tx, chat_context.person.id)}
     told = (await say("What do you know about me?")).reply.text
 
     assert known >= {"Felix", "Lena"}
@@ -187,11 +187,11 @@ async def test_entity_named_only_by_another_speaker_is_not_listed_as_told_by_per
     ],
 )
 async def test_user_core_block_line_answers_a_matching_question(
-    app: AppContext, line: ChatContext, say: Say, question: str, told: str
+    app: AppContext, chat_context: ChatContext, say: Say, question: str, told: str
 ) -> None:
     """A line as it stands, where it speaks of what is asked."""
     text = "I live in Ghent with my sister Eva. My garden has two plum trees."
-    await write_core_block(app.db, app.clock, line.person.id, "user", text)
+    await write_core_block(app.db, app.clock, chat_context.person.id, "user", text)
     reply = (await say(question)).reply.text
     whys = [(await say("Why do you think that?")).reply.text for _ in range(2)]
 
@@ -201,24 +201,24 @@ async def test_user_core_block_line_answers_a_matching_question(
 
 
 async def test_belief_takes_precedence_over_the_user_core_block(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """It is newer, and known with its words."""
-    await write_core_block(app.db, app.clock, line.person.id, "user", "I live in Ghent.")
-    await tell(app, line, ["I live in Porto."])
+    await write_core_block(app.db, app.clock, chat_context.person.id, "user", "I live in Ghent.")
+    await tell(app, chat_context, ["I live in Porto."])
 
     assert (await say("Where do I live?")).reply.text.startswith("As I know it: Lives in Porto.")
 
 
 async def test_recall_ranks_the_current_belief_above_superseded_ones(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The newest home comes first, and the words for it before those for any other."""
     for text in ("I live in Porto.", "I moved to Faro.", "I moved to Lisbon."):
-        await tell(app, line, [text])
+        await tell(app, chat_context, [text])
         clock.tick(minutes=YEAR)
     cue = RecallQuery(text="Where do I live?", language="en", at=clock())
-    found = await recall(app.search_deps, line.person, cue, limit=8)
+    found = await recall(app.search_deps, chat_context.person, cue, limit=8)
     texts = [each.message.text for each in found.messages]
     first, second = found.ranking[:2]
 

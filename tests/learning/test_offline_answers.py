@@ -22,22 +22,22 @@ MONTH = 60 * 24 * 30
 
 
 @pytest.fixture
-async def known(app: AppContext, line: ChatContext, clock: FrozenClock) -> ChatContext:
+async def known(app: AppContext, chat_context: ChatContext, clock: FrozenClock) -> ChatContext:
     """Somebody who has told of their life, moved a month later, and was read both times."""
-    await told(app, line, FIRST)
+    await told(app, chat_context, FIRST)
     clock.tick(minutes=MONTH)
-    await told(app, line, LATER)
-    return line
+    await told(app, chat_context, LATER)
+    return chat_context
 
 
-async def told(app: AppContext, line: ChatContext, texts: list[str]) -> None:
+async def told(app: AppContext, chat_context: ChatContext, texts: list[str]) -> None:
     """Say some things, and have them read as after a pause."""
     for text in texts:
-        await answer_message(app, line, MessageSubmission(text=text))
+        await answer_message(app, chat_context, MessageSubmission(text=text))
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     ):
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(app, chat_context.person.id, segment.id)
 
 
 @pytest.mark.parametrize(
@@ -234,18 +234,18 @@ async def test_another_persons_beliefs_are_not_recalled(
     ],
 )
 async def test_relation_is_told_in_the_language_of_the_question(
-    app: AppContext, line: ChatContext, say: Say, question: str, words: str
+    app: AppContext, chat_context: ChatContext, say: Say, question: str, words: str
 ) -> None:
     """Whatever language it was told in."""
-    await told(app, line, ["Mi hermana Lucía vive en Granada."])
+    await told(app, chat_context, ["Mi hermana Lucía vive en Granada."])
 
     assert words in (await say(question)).reply.text
 
 
 async def test_number_of_messages_that_is_told_is_that_of_ones_own(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Its own replies are not counted."""
-    await told(app, line, ["Remember that my locker code is 4711.", "I live in Porto."])
+    await told(app, chat_context, ["Remember that my locker code is 4711.", "I live in Porto."])
 
     assert "3 messages of yours" in (await say("What have I asked you to remember?")).reply.text

@@ -48,7 +48,7 @@ HOW = {
 )
 async def test_separated_couple_is_told_with_its_end_until_undone(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     say: Say,
     clock: FrozenClock,
     before: list[str],
@@ -56,11 +56,11 @@ async def test_separated_couple_is_told_with_its_end_until_undone(
     question: str,
 ) -> None:
     """With until when; and they are one again, once that reading is taken back."""
-    await tell(app, line, before)
-    (couple,) = await ties(app, line)
+    await tell(app, chat_context, before)
+    (couple,) = await ties(app, chat_context)
     still = (await say(question)).reply.text
     clock.tick(minutes=DAY)
-    await tell(app, line, [parted])
+    await tell(app, chat_context, [parted])
     by_now = (await say(question)).reply.text
     how = (await say(HOW[parted])).reply.text
 
@@ -69,11 +69,11 @@ async def test_separated_couple_is_told_with_its_end_until_undone(
     assert couple in by_now
     assert "15" in by_now.split(couple)[0]
     assert "15" in how.split(couple)[0]
-    assert await ties(app, line) == {}
+    assert await ties(app, chat_context) == {}
     async with app.db.begin_write() as tx:
-        segment = (await list_segments(tx, line.person.id))[-1]
-        await undo_consolidation(tx, line.person.id, segment.id, now=app.clock())
-    assert [*await ties(app, line)] == [couple]
+        segment = (await list_segments(tx, chat_context.person.id))[-1]
+        await undo_consolidation(tx, chat_context.person.id, segment.id, now=app.clock())
+    assert [*await ties(app, chat_context)] == [couple]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ async def test_separated_couple_is_told_with_its_end_until_undone(
 )
 async def test_corrected_message_is_quoted_instead_of_the_original(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     say: Say,
     clock: FrozenClock,
     introduced: list[str],
@@ -114,9 +114,9 @@ async def test_corrected_message_is_quoted_instead_of_the_original(
     question: str,
 ) -> None:
     """Whether it is believed of somebody, or only their words are there."""
-    await tell(app, line, [*introduced, first])
+    await tell(app, chat_context, [*introduced, first])
     clock.tick(minutes=DAY)
-    await tell(app, line, [then])
+    await tell(app, chat_context, [then])
     reply = (await say(question)).reply.text
 
     assert then in reply
@@ -170,11 +170,16 @@ async def test_corrected_message_is_quoted_instead_of_the_original(
     ids=["en", "es", "de", "fr", "zh"],
 )
 async def test_question_how_somebody_is_quotes_the_newest_message_first(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock, said: list[str], question: str
+    app: AppContext,
+    chat_context: ChatContext,
+    say: Say,
+    clock: FrozenClock,
+    said: list[str],
+    question: str,
 ) -> None:
     """Though what was told first is what is believed."""
     for each in said:
-        await tell(app, line, [each])
+        await tell(app, chat_context, [each])
         clock.tick(minutes=2 * DAY)
     reply = (await say(question)).reply.text
 
@@ -195,12 +200,12 @@ async def test_question_how_somebody_is_quotes_the_newest_message_first(
     ],
 )
 async def test_question_addressing_the_companion_by_name_gives_the_same_answer(
-    app: AppContext, line: ChatContext, say: Say, question: str
+    app: AppContext, chat_context: ChatContext, say: Say, question: str
 ) -> None:
     """As without the name; also where somebody else bears it."""
     async with app.db.begin_write() as tx:
         await rename_companion(tx, await get_companion(tx), "Mira")
-    await tell(app, line, ["I live in Porto.", "My cousin Mira lives in Bergen."])
+    await tell(app, chat_context, ["I live in Porto.", "My cousin Mira lives in Bergen."])
 
     assert "Lives in Porto." in (await say(question)).reply.text
     assert "Bergen" in (await say("Where does Mira live?")).reply.text

@@ -40,10 +40,15 @@ LIFE = [
     ],
 )
 async def test_question_about_a_relative_pet_or_favourite_gives_exactly_that(
-    app: AppContext, line: ChatContext, say: Say, question: str, told: list[str], beside: list[str]
+    app: AppContext,
+    chat_context: ChatContext,
+    say: Say,
+    question: str,
+    told: list[str],
+    beside: list[str],
 ) -> None:
     """In whatever language, and nobody else."""
-    await tell(app, line, LIFE)
+    await tell(app, chat_context, LIFE)
     reply = (await say(question)).reply.text
 
     assert [each for each in told if each not in reply] == []
@@ -62,22 +67,22 @@ async def test_question_about_a_relative_pet_or_favourite_gives_exactly_that(
     ],
 )
 async def test_question_about_an_unknown_relative_or_favourite_is_not_guessed(
-    app: AppContext, line: ChatContext, say: Say, question: str
+    app: AppContext, chat_context: ChatContext, say: Say, question: str
 ) -> None:
     """Somebody else is no answer, and neither is another favourite."""
-    await tell(app, line, LIFE)
+    await tell(app, chat_context, LIFE)
 
     assert (await say(question)).reply.text == NOTHING
 
 
 async def test_ending_one_of_two_allergies_keeps_the_other(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """What is said after that does not keep it from being understood; the other stays."""
-    await tell(app, line, LIFE)
+    await tell(app, chat_context, LIFE)
     clock.tick(minutes=60)
     gone = "I'm not allergic to strawberries any more, the doctor says it was a mistake."
-    await tell(app, line, [gone])
+    await tell(app, chat_context, [gone])
     left = (await say("What am I allergic to?")).reply.text
     over = (await say("Am I allergic to strawberries?")).reply.text
 
@@ -87,25 +92,25 @@ async def test_ending_one_of_two_allergies_keeps_the_other(
 
 
 async def test_former_girlfriend_is_recalled_with_the_end_date(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """With until when."""
-    await tell(app, line, ["My girlfriend Hannah plays the cello."])
+    await tell(app, chat_context, ["My girlfriend Hannah plays the cello."])
     clock.tick(minutes=60 * 24)
-    await tell(app, line, ["Hannah and I broke up."])
+    await tell(app, chat_context, ["Hannah and I broke up."])
     reply = (await say("Who is my girlfriend?")).reply.text
 
     assert reply.startswith("As I know it:\n• Until 15 November 2023: Girlfriend: Hannah.")
 
 
 async def test_former_spouse_is_not_recalled_as_current_after_divorce(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Though no word tells their name once more."""
-    await tell(app, line, ["I'm married to Hannah."])
+    await tell(app, chat_context, ["I'm married to Hannah."])
     before = (await say("Who am I married to?")).reply.text
     clock.tick(minutes=60 * 24)
-    await tell(app, line, ["We got divorced."])
+    await tell(app, chat_context, ["We got divorced."])
 
     assert before.startswith("As I know it: Is married to Hannah.")
     assert not (await say("Who am I married to?")).reply.text.startswith(before[:35])
@@ -124,25 +129,25 @@ async def test_former_spouse_is_not_recalled_as_current_after_divorce(
     ],
 )
 async def test_question_about_a_relatives_relative_is_not_answered_with_the_relative(
-    app: AppContext, line: ChatContext, say: Say, question: str
+    app: AppContext, chat_context: ChatContext, say: Say, question: str
 ) -> None:
     """The sister's home is not her husband's, and another's sister is somebody else."""
-    await tell(app, line, LIFE)
+    await tell(app, chat_context, LIFE)
 
     assert "Porto" not in (await say(question)).reply.text
 
 
 async def test_question_about_anothers_marriage_does_not_recall_the_persons_partner(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Of whom the same is known."""
-    await tell(app, line, ["My husband Tom is divorced."])
+    await tell(app, chat_context, ["My husband Tom is divorced."])
 
     assert "Tom" not in (await say("你知道李雷结婚了没有吗？")).reply.text
 
 
 async def test_question_about_the_girlfriend_recalls_the_current_one_only(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """A new girlfriend lives where she lives."""
     for text in (
@@ -150,7 +155,7 @@ async def test_question_about_the_girlfriend_recalls_the_current_one_only(
         "Ana and I broke up.",
         "My girlfriend Eva lives in Faro.",
     ):
-        await tell(app, line, [text])
+        await tell(app, chat_context, [text])
         clock.tick(minutes=60 * 24)
     reply = (await say("Where does my girlfriend live?")).reply.text
 
@@ -159,12 +164,12 @@ async def test_question_about_the_girlfriend_recalls_the_current_one_only(
 
 
 async def test_question_about_a_relative_quotes_messages_with_the_exact_name(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Though they do not say that she is the sister; of a name in a longer word they do not."""
     tells = "It's true that Eva now lives right by the sea."
     beside = "Evan has had his bakery there for years."
-    await tell(app, line, ["My sister is called Eva.", tells, beside])
+    await tell(app, chat_context, ["My sister is called Eva.", tells, beside])
     reply = (await say("Where does my sister live?")).reply.text
 
     assert tells in reply
@@ -179,7 +184,12 @@ async def test_question_about_a_relative_quotes_messages_with_the_exact_name(
     ],
 )
 async def test_question_about_promises_matches_the_recipient_by_word_or_exact_name(
-    app: AppContext, line: ChatContext, say: Say, question: str, told: list[str], beside: list[str]
+    app: AppContext,
+    chat_context: ChatContext,
+    say: Say,
+    question: str,
+    told: list[str],
+    beside: list[str],
 ) -> None:
     """By any word for them, or their name; neither is in a longer word."""
     promises = [
@@ -187,7 +197,7 @@ async def test_question_about_promises_matches_the_recipient_by_word_or_exact_na
         "I promised to send Madison the photos.",
         "I promised to write to Alma.",
     ]
-    await tell(app, line, [*promises, "My son is called Al."])
+    await tell(app, chat_context, [*promises, "My son is called Al."])
     reply = (await say(question)).reply.text
 
     assert [each for each in told if each not in reply] == []
@@ -195,10 +205,10 @@ async def test_question_about_promises_matches_the_recipient_by_word_or_exact_na
 
 
 async def test_question_what_happened_to_somebody_quotes_the_event_message(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """The words that speak of them are quoted."""
-    await tell(app, line, [*LIFE, "Leo fell off his bike and cried."])
+    await tell(app, chat_context, [*LIFE, "Leo fell off his bike and cried."])
 
     assert "Leo fell off his bike" in (await say("What happened to Leo?")).reply.text
 

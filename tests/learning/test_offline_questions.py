@@ -47,11 +47,11 @@ async def test_cross_language_question_does_not_recall_another_persons_fact(say:
 
 
 @pytest.fixture
-async def moved(app: AppContext, line: ChatContext, say: Say, clock: FrozenClock) -> None:
+async def moved(app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock) -> None:
     """Somebody who told of their home in November 2023, and a year later that they had moved."""
-    await tell(app, line, ["I live in Porto."])
+    await tell(app, chat_context, ["I live in Porto."])
     clock.tick(minutes=YEAR)
-    await tell(app, line, ["Big news: I moved to Lisbon last week!"])
+    await tell(app, chat_context, ["Big news: I moved to Lisbon last week!"])
     clock.tick(minutes=YEAR)
 
 
@@ -123,7 +123,7 @@ async def test_question_about_an_unknown_past_time_admits_not_knowing(
 )
 async def test_question_about_an_ended_state_gives_its_end_and_the_ending_event(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     say: Say,
     clock: FrozenClock,
     told: str,
@@ -133,9 +133,9 @@ async def test_question_about_an_ended_state_gives_its_end_and_the_ending_event(
     event: str,
 ) -> None:
     """Who asks of now does not ask how it was then; and what ended it is told, too."""
-    await tell(app, line, [told])
+    await tell(app, chat_context, [told])
     clock.tick(minutes=1)
-    await tell(app, line, [died])
+    await tell(app, chat_context, [died])
     answered = (await say(question)).reply.text
 
     assert answered.startswith(begins)
@@ -165,15 +165,15 @@ async def test_reply_shows_since_when_a_belief_holds(say: Say) -> None:
 
 
 async def test_edited_belief_is_attributed_to_the_edit_and_not_to_old_quotes(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """What they had said of it as it read before is not quoted for it any more."""
-    await tell(app, line, ["I love jazz."])
+    await tell(app, chat_context, ["I love jazz."])
     await edit_belief_text(
         app.db,
         app.clock,
-        line.person.id,
-        await the_one(app, line, "jazz"),
+        chat_context.person.id,
+        await the_one(app, chat_context, "jazz"),
         "Loves jazz and blues.",
         value="jazz",
     )
@@ -187,12 +187,12 @@ async def test_edited_belief_is_attributed_to_the_edit_and_not_to_old_quotes(
 
 
 async def test_edited_note_is_recalled_without_its_old_text(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Neither in the list nor where it answers; the old words answer no more."""
     await say("Remember that the door code is 4821")
-    note = await the_one(app, line, "door code")
-    await edit_belief_text(app.db, app.clock, line.person.id, note, "the door code is 9999")
+    note = await the_one(app, chat_context, "door code")
+    await edit_belief_text(app.db, app.clock, chat_context.person.id, note, "the door code is 9999")
     listed = (await say("What do you know about me?")).reply.text
     told = (await say("What is the door code?")).reply.text
 
@@ -203,10 +203,12 @@ async def test_edited_note_is_recalled_without_its_old_text(
 
 
 async def test_question_about_a_person_known_only_by_name_quotes_messages(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """In whatever language it is asked."""
-    await tell(app, line, ["Marta called me yesterday. Marta is coming on Friday with cake."])
+    await tell(
+        app, chat_context, ["Marta called me yesterday. Marta is coming on Friday with cake."]
+    )
 
     for question in ("Who is Marta?", "¿Quién es Marta?", "Wer ist Marta?"):
         assert "with cake" in (await say(question)).reply.text, question
@@ -246,15 +248,15 @@ async def test_question_about_promises_to_somebody_matches_only_that_recipient(s
 
 
 async def test_question_in_the_same_session_triggers_consolidation_once(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """It is read when it is asked for; asking once more reads nothing again."""
     await say("I live in Porto.")
     known = (await say("What do you know about me?")).reply.text
     again = (await say("What do you know about me?")).reply.text
     async with app.db.begin_read() as tx:
-        segments = await list_segments(tx, line.person.id)
-        assert await list_view_mismatches(tx, line.person.id) == []
+        segments = await list_segments(tx, chat_context.person.id)
+        assert await list_view_mismatches(tx, chat_context.person.id) == []
 
     assert "Lives in Porto." in known
     assert "Lives in Porto." in again
@@ -262,15 +264,15 @@ async def test_question_in_the_same_session_triggers_consolidation_once(
 
 
 async def test_segment_consolidated_on_demand_is_not_consolidated_again_by_its_job(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """The plan to read it finds it read."""
     await say("I live in Porto.")
     await say("Where do I live?")
-    done = await learn_now(app, line.person.id, cut_reason="asked")
+    done = await learn_now(app, chat_context.person.id, cut_reason="asked")
 
     assert done.failed == 0
     assert done.waiting == 0
     assert (
-        await answer_message(app, line, MessageSubmission(text="Where do I live?"))
+        await answer_message(app, chat_context, MessageSubmission(text="Where do I live?"))
     ).reply.text.count("Porto") == 2

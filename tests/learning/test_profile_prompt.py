@@ -46,8 +46,10 @@ async def talk(app: AppContext, clock: FrozenClock) -> Talk:
     ):
         await consolidate_segment(app, elsewhere.person.id, segment.id)
     clock.tick(minutes=60 * 24 * 3)
-    line = await open_local_chat(app.db, app.clock, app.settings, person="Nora", channel="terminal")
-    return Talk(app=app, clock=clock, line=line)
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person="Nora", channel="terminal"
+    )
+    return Talk(app=app, clock=clock, line=chat_context)
 
 
 async def briefed(talk: Talk, text: str) -> tuple[Outcome, CompletionRequest]:
@@ -58,7 +60,7 @@ async def briefed(talk: Talk, text: str) -> tuple[Outcome, CompletionRequest]:
 
 async def believe(talk: Talk, text: str, **fields: object) -> Memory:
     """Something believed, on what was said of jazz."""
-    app, person = talk.app, talk.line.person.id
+    app, person = talk.app, talk.chat_context.person.id
     plain = Memory(
         id=MemoryId(ObjectId(new_id(app.clock()))),
         person=person,
@@ -99,7 +101,7 @@ async def test_named_entity_gets_its_own_prompt_section_once(talk: Talk) -> None
 
 async def test_who_is_named_is_described(talk: Talk) -> None:
     """As a record, so that it orders nothing."""
-    app, person = talk.app, talk.line.person.id
+    app, person = talk.app, talk.chat_context.person.id
     async with app.db.begin_write() as tx:
         ana = next(each for each in await list_entities(tx, person) if each.name == "Ana")
         base = await get_latest_seq(tx, person, ana.id)
@@ -167,7 +169,7 @@ async def test_superseded_belief_is_in_the_prompt_only_for_past_questions(talk: 
 
 async def test_prompt_suggests_asking_once_whether_two_entities_are_the_same(talk: Talk) -> None:
     """Where one of them is named; not again once it has."""
-    app, person = talk.app, talk.line.person.id
+    app, person = talk.app, talk.chat_context.person.id
     async with app.db.begin_write() as tx:
         ids = [EntityId(ObjectId(new_id(app.clock()))) for _ in range(2)]
         for name, id_, same in (("Pepe", ids[0], None), ("José", ids[1], ids[0])):
@@ -207,7 +209,7 @@ async def test_build_context_gives_plain_lines_within_the_token_budget(talk: Tal
     """As plain lines, within the budget."""
     await believe(talk, "Cleans the oven after each quarrel.", kind="pattern", pattern="behavior")
     cue = RecallQuery(text="When do I clean the oven?", language="en", at=talk.clock())
-    looking, person = talk.app.search_deps, talk.line.person
+    looking, person = talk.app.search_deps, talk.chat_context.person
     text = await build_context(looking, person, cue, budget=2_000)
     tight = await build_context(looking, person, cue, budget=60)
 
@@ -223,8 +225,10 @@ async def test_build_context_gives_plain_lines_within_the_token_budget(talk: Tal
 async def test_prompt_names_the_person_by_speaker_name_or_preferred_name(talk: Talk) -> None:
     """Of an account that nobody has named yet; a name that they told comes first."""
     app = talk.app
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    unnamed = replace(talk, line=line)
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
+    unnamed = replace(talk, line=chat_context)
     await unnamed.tell("The boat is blue.", speaker="owner")
     nobody = await asked_by_owner(unnamed, "What colour is the boat?")
     await unnamed.tell("The boat has a mast.", speaker="Nora Vale")
@@ -232,7 +236,7 @@ async def test_prompt_names_the_person_by_speaker_name_or_preferred_name(talk: T
     now = app.clock()
     told = Memory(
         id=MemoryId(ObjectId(new_id(now))),
-        person=line.person.id,
+        person=chat_context.person.id,
         kind="fact",
         key="preferred_name",
         value="Nori",
@@ -286,7 +290,7 @@ async def test_prompt_contains_model_summaries_but_not_rule_summaries(talk: Talk
     for author in ("rules/5", "extract/4"):
         summary = Summary(
             id=SummaryId(ObjectId(new_id(talk.clock()))),
-            person=talk.line.person.id,
+            person=talk.chat_context.person.id,
             level=1,
             text=f"Written by {author}.",
             language="en",

@@ -28,12 +28,14 @@ def test_a_quote_is_believed_by_how_sure_the_tagger_is_and_how_new_it_is() -> No
     assert 0 <= estimate_confidence([0.0]) < estimate_confidence([1.0, 1.0]) <= 1
 
 
-async def test_what_was_told_before_is_not_quoted_twice(app: AppContext, line: ChatContext) -> None:
+async def test_what_was_told_before_is_not_quoted_twice(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """However it is written."""
     first = "my son sam starts school in september"
-    await tell(app, line, [first, "my son sam starts school in september!!"])
+    await tell(app, chat_context, [first, "my son sam starts school in september!!"])
 
-    texts = [str(each.content.text) for each in await believed(app, line)]
+    texts = [str(each.content.text) for each in await believed(app, chat_context)]
     assert [text for text in texts if "sam starts" in text] == [f"Says: “{first}”"]
 
 
@@ -51,11 +53,11 @@ async def test_what_was_told_before_is_not_quoted_twice(app: AppContext, line: C
     ],
 )
 async def test_sentence_that_is_told_again_with_another_is_quoted_once(
-    app: AppContext, line: ChatContext, texts: tuple[str, str]
+    app: AppContext, chat_context: ChatContext, texts: tuple[str, str]
 ) -> None:
     """The longer quote takes the place of the shorter one; the shorter one adds nothing."""
     for text in (*texts, texts[0]):
-        await tell(app, line, [text])
+        await tell(app, chat_context, [text])
 
-    quotes = [each.content for each in await believed(app, line)]
+    quotes = [each.content for each in await believed(app, chat_context)]
     assert [each.value for each in quotes if each.is_quoted_fact and each.is_live] == [texts[1]]

@@ -21,30 +21,32 @@ def engine() -> str:
     return "sqlite"
 
 
-async def learn(app: AppContext, line: ChatContext) -> None:
+async def learn(app: AppContext, chat_context: ChatContext) -> None:
     """Read what was said."""
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     ):
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(app, chat_context.person.id, segment.id)
 
 
-async def list_quoted(app: AppContext, line: ChatContext) -> list[Memory]:
+async def list_quoted(app: AppContext, chat_context: ChatContext) -> list[Memory]:
     """List the facts in the person's words."""
     async with app.db.begin_read() as tx:
-        known = await list_memories(tx, line.person.id)
+        known = await list_memories(tx, chat_context.person.id)
     return [each.memory for each in known if each.memory.key == QUOTE_KEY]
 
 
 async def test_edited_quoted_fact_is_recalled_with_its_new_text(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """And the old words are not; a sentence is enough to correct it."""
     await say(SAM)
-    await learn(app, line)
-    [quoted] = await list_quoted(app, line)
+    await learn(app, chat_context)
+    [quoted] = await list_quoted(app, chat_context)
     async with app.db.begin_write() as tx:
-        await edit(tx, line.person.id, quoted.id, "Sam starts school in January.", now=app.clock())
+        await edit(
+            tx, chat_context.person.id, quoted.id, "Sam starts school in January.", now=app.clock()
+        )
 
     for question in ("when does sam start school?", "what do you know about me?"):
         reply = (await say(question)).reply.text
@@ -53,15 +55,15 @@ async def test_edited_quoted_fact_is_recalled_with_its_new_text(
 
 
 async def test_quoted_fact_is_recalled_only_when_facts_alone_are_requested(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Among messages it would only repeat one of them."""
     await say(SAM)
-    await learn(app, line)
+    await learn(app, chat_context)
     found = {
         kinds: await recall(
             app.search_deps,
-            line.person,
+            chat_context.person,
             RecallQuery(
                 text="when does sam start school?", language="en", at=app.clock(), kinds=kinds
             ),

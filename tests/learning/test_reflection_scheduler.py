@@ -95,23 +95,23 @@ def mourns(request: CompletionRequest) -> object:
 
 
 async def test_thought_has_the_evidence_of_the_beliefs_it_cites(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """From the thought to the event to the very words; as of today, and not of yesterday."""
     mind = Mind(reflects=mourns)
     thinking = thinking_house(app, mind)
     before = app.clock()
     clock.tick(minutes=1)
-    ran = await tell(thinking, line, *TOLD)
-    (thought,) = await thoughts(app, line)
+    ran = await tell(thinking, chat_context, *TOLD)
+    (thought,) = await thoughts(app, chat_context)
 
     assert {REFLECT_JOB, IDLE_REFLECTION_JOB, DESCRIBE_JOB} <= set(ran)
     (event,) = [link.target for link in thought.memory.relations]
     async with app.db.begin_read() as tx:
-        words = await list_object_evidence(tx, line.person.id, [thought.memory.id, event])
-        history = await get_history(tx, line.person.id, thought.memory.id)
-        then = await list_beliefs_at(tx, line.person.id, before)
-        now = await list_beliefs_at(tx, line.person.id, app.clock())
+        words = await list_object_evidence(tx, chat_context.person.id, [thought.memory.id, event])
+        history = await get_history(tx, chat_context.person.id, thought.memory.id)
+        then = await list_beliefs_at(tx, chat_context.person.id, before)
+        now = await list_beliefs_at(tx, chat_context.person.id, app.clock())
     quotes = [each.quote for each in words[thought.memory.id]]
     assert quotes == [each.quote for each in words[event]]
     assert "Rex" in quotes[0]
@@ -124,26 +124,26 @@ async def test_thought_has_the_evidence_of_the_beliefs_it_cites(
 
 
 async def test_reflection_runs_on_news_count_shock_or_daily_timer_within_limit(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """At most three in a day, whatever came of them; a quiet day needs something new."""
     mind = Mind()
     thinking = thinking_house(app, mind)
-    await tell(thinking, line, "We moved to Porto yesterday!")
+    await tell(thinking, chat_context, "We moved to Porto yesterday!")
     assert len(mind.asked("reflect")) == 1
     clock.tick(minutes=60)
-    await tell(thinking, line, "I lost my job last week.")
+    await tell(thinking, chat_context, "I lost my job last week.")
     assert len(mind.asked("reflect")) == 1  # the timer has not come round
     for number, name in enumerate(("Rex", "Miso", "Fado"), 2):
         clock.tick(minutes=45)
-        await tell(thinking, line, f"My dog {name} died yesterday. I am heartbroken.")
+        await tell(thinking, chat_context, f"My dog {name} died yesterday. I am heartbroken.")
         assert len(mind.asked("reflect")) == min(number, 3), name
-    assert [each.why for each in reversed(await ticks(app, line)) if each.kind == "reflection"][
-        :2
-    ] == ["timer", "shock"]
+    assert [
+        each.why for each in reversed(await ticks(app, chat_context)) if each.kind == "reflection"
+    ][:2] == ["timer", "shock"]
     for _ in range(2):  # then there is nothing new
         clock.tick(minutes=2 * A_DAY)
-        await tell(thinking, line, "ok")
+        await tell(thinking, chat_context, "ok")
         assert len(mind.asked("reflect")) == 4
 
 
@@ -176,7 +176,7 @@ HOSTILE = {
 
 
 async def test_hostile_reflections_are_refused_and_counted(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Uncited, invented, clinical, advising, about the machinery, in another language, endless."""
 
@@ -194,15 +194,15 @@ async def test_hostile_reflections_are_refused_and_counted(
         ]
         return {"thoughts": given}
 
-    await tell(thinking_house(app, Mind(reflects=reflects)), line, *TOLD)
-    (tick,) = [each for each in await ticks(app, line) if each.kind == "reflection"]
+    await tell(thinking_house(app, Mind(reflects=reflects)), chat_context, *TOLD)
+    (tick,) = [each for each in await ticks(app, chat_context) if each.kind == "reflection"]
 
     assert tick.outcome["rejected"] == dict.fromkeys(HOSTILE, 1)
-    assert len(await thoughts(app, line)) == 2
+    assert len(await thoughts(app, chat_context)) == 2
 
 
 async def test_ungrounded_thought_is_sent_back_for_rewording_once(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """The words are named; what was good stays, and what is no better is left."""
 
@@ -213,8 +213,8 @@ async def test_ungrounded_thought_is_sent_back_for_rewording_once(
         return {"thoughts": [a_thought(MISSES, rex), a_thought("Since Rex died Ana drifts.", rex)]}
 
     mind = Mind(reflects=reflects)
-    await tell(thinking_house(app, mind), line, *TOLD)
-    (tick,) = [each for each in await ticks(app, line) if each.kind == "reflection"]
+    await tell(thinking_house(app, mind), chat_context, *TOLD)
+    (tick,) = [each for each in await ticks(app, chat_context) if each.kind == "reflection"]
 
     first, again = mind.asked("reflect")
     wish = again.turns[-1]
@@ -222,7 +222,7 @@ async def test_ungrounded_thought_is_sent_back_for_rewording_once(
     assert isinstance(wish, PromptTurn)
     assert '"Since Rex died Ana drifts." (nobody has said: drifts)' in wish.text
     assert MISSES not in wish.text
-    held = {each.memory.text for each in await thoughts(app, line)}
+    held = {each.memory.text for each in await thoughts(app, chat_context)}
     assert held == {MISSES, "Rex died, and Ana talks of jazz less since."}
     assert tick.outcome["rejected"] == {}
     assert tick.transcript is not None
@@ -230,7 +230,7 @@ async def test_ungrounded_thought_is_sent_back_for_rewording_once(
 
 
 async def test_reworded_thought_is_attributed_to_both_prompts(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """In the ledger, and as the author of what came of it; what was good the first time by one."""
     again = "Rex died, and Ana talks of jazz less since."
@@ -241,12 +241,12 @@ async def test_reworded_thought_is_attributed_to_both_prompts(
             return {"thoughts": [a_thought(again, rex)]}
         return {"thoughts": [a_thought(MISSES, rex), a_thought("Since Rex died Ana drifts.", rex)]}
 
-    await tell(thinking_house(app, Mind(reflects=reflects)), line, *TOLD)
-    held = {each.memory.id: each.memory.text for each in await thoughts(app, line)}
+    await tell(thinking_house(app, Mind(reflects=reflects)), chat_context, *TOLD)
+    held = {each.memory.id: each.memory.text for each in await thoughts(app, chat_context)}
     async with app.db.begin_read() as tx:
         calls = await tx.rows("SELECT prompt FROM model_call WHERE purpose = 'reflect'")
-        decided = await list_journal(tx, line.person.id)
-        words = await list_object_evidence(tx, line.person.id, list(map(ObjectId, held)))
+        decided = await list_journal(tx, chat_context.person.id)
+        words = await list_object_evidence(tx, chat_context.person.id, list(map(ObjectId, held)))
 
     both = f"{REFLECTION.prompt}+{REWORDED_BY}"
     assert sorted(prompt for (prompt,) in calls) == [REFLECTION.prompt, both]
@@ -260,7 +260,7 @@ async def test_reworded_thought_is_attributed_to_both_prompts(
 
 @pytest.mark.parametrize("again", ["no", None])
 async def test_accepted_thought_is_kept_when_rewording_fails(
-    app: AppContext, line: ChatContext, again: str | None
+    app: AppContext, chat_context: ChatContext, again: str | None
 ) -> None:
     """Whether the second answer is of no use or no better than the first."""
 
@@ -271,16 +271,16 @@ async def test_accepted_thought_is_kept_when_rewording_fails(
         return {"thoughts": [a_thought(MISSES, rex), a_thought("Since Rex died Ana drifts.", rex)]}
 
     mind = Mind(reflects=reflects)
-    await tell(thinking_house(app, mind), line, *TOLD)
-    (tick,) = [each for each in await ticks(app, line) if each.kind == "reflection"]
+    await tell(thinking_house(app, mind), chat_context, *TOLD)
+    (tick,) = [each for each in await ticks(app, chat_context) if each.kind == "reflection"]
 
     assert len(mind.asked("reflect")) == 2
-    assert [each.memory.text for each in await thoughts(app, line)] == [MISSES]
+    assert [each.memory.text for each in await thoughts(app, chat_context)] == [MISSES]
     assert (tick.outcome["rejected"], tick.error) == ({"not told": 1}, None)
 
 
 async def test_excessive_impact_is_clamped_and_long_thought_is_flagged(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Believed all the same: soft limits are told, hard ones hold."""
     names = [f"the {each} evening and the {each} night after it" for each in NUMBERS]
@@ -290,21 +290,21 @@ async def test_excessive_impact_is_clamped_and_long_thought_is_flagged(
         rex = alias(request, "Rex")
         return {"thoughts": [a_thought(MISSES, rex, impact=-40), a_thought(long, rex, impact=9)]}
 
-    await tell(thinking_house(app, Mind(reflects=reflects)), line, *TOLD)
-    held = {each.memory.text: each.memory.impact for each in await thoughts(app, line)}
-    (tick,) = [each for each in await ticks(app, line) if each.kind == "reflection"]
+    await tell(thinking_house(app, Mind(reflects=reflects)), chat_context, *TOLD)
+    held = {each.memory.text: each.memory.impact for each in await thoughts(app, chat_context)}
+    (tick,) = [each for each in await ticks(app, chat_context) if each.kind == "reflection"]
 
     assert held == {MISSES: -10, long: 9}
     assert tick.outcome["noticed"] == {"clamped": 1, "long": 1, "strong": 1}
 
 
 async def test_malformed_reflection_output_becomes_a_dead_letter_after_three_attempts(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Nothing is believed of it; what it said can be read."""
     mind = Mind(reflects=lambda _: "I would rather not say.")
     thinking = thinking_house(app, mind)
-    await tell(thinking, line, *TOLD)
+    await tell(thinking, chat_context, *TOLD)
     for _ in range(6):
         clock.tick(minutes=10)
         await work(thinking)
@@ -312,17 +312,17 @@ async def test_malformed_reflection_output_becomes_a_dead_letter_after_three_att
     assert len(mind.asked("reflect")) == 6  # three times, each mended once
     async with app.db.begin_read() as tx:
         (parked,) = await list_jobs(tx, is_dead_letter=True)
-    assert (parked.partition, parked.attempts) == (f"{REFLECT_JOB}:{line.person.id}", 3)
-    failed = [each for each in await ticks(app, line) if each.error]
+    assert (parked.partition, parked.attempts) == (f"{REFLECT_JOB}:{chat_context.person.id}", 3)
+    failed = [each for each in await ticks(app, chat_context) if each.error]
     assert [each.error for each in failed] == ["BrokenOutput"] * 3
     assert failed[0].transcript is not None
     assert failed[0].transcript.answered == ("I would rather not say.",) * 2
-    assert await thoughts(app, line) == []
+    assert await thoughts(app, chat_context) == []
     assert any("in vain" in each.text for each in await run_checks(thinking) if not each.is_ok)
 
 
 async def test_slow_tick_output_is_limited_per_kind_and_its_expectations_expire(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Three, two and three at most; what nobody said is unsure, and ends when its time is over."""
     due = "2023-11-20"
@@ -359,11 +359,11 @@ async def test_slow_tick_output_is_limited_per_kind_and_its_expectations_expire(
             "patterns": [],
         }
 
-    await tell(thinking_house(app, Mind(ticks=thinks)), line, *TOLD)
-    (tick,) = [each for each in await ticks(app, line) if each.kind == "slow tick"]
-    held = await thoughts(app, line)
+    await tell(thinking_house(app, Mind(ticks=thinks)), chat_context, *TOLD)
+    (tick,) = [each for each in await ticks(app, chat_context) if each.kind == "slow tick"]
+    held = await thoughts(app, chat_context)
     async with app.db.begin_read() as tx:
-        expected = await list_memories(tx, line.person.id, kinds=["expectation"])
+        expected = await list_memories(tx, chat_context.person.id, kinds=["expectation"])
 
     assert tick.outcome["learned"] == {"thought": 3, "expectation": 2, "question": 3}
     assert tick.outcome["rejected"] == {"too many": 4, "impossible time": 1}
@@ -373,46 +373,52 @@ async def test_slow_tick_output_is_limited_per_kind_and_its_expectations_expire(
         ("tentative", True),
     }
     clock.tick(minutes=20 * A_DAY)
-    await maintain_memory(app, line.person.id)
+    await maintain_memory(app, chat_context.person.id)
     async with app.db.begin_read() as tx:
-        expected = await list_memories(tx, line.person.id, kinds=["expectation"], live=False)
+        expected = await list_memories(
+            tx, chat_context.person.id, kinds=["expectation"], live=False
+        )
     assert sorted(each.memory.status for each in expected) == ["expired", "tentative"]
-    assert [each for each in await thoughts(app, line) if each.memory.key == "question"] == []
+    assert [
+        each for each in await thoughts(app, chat_context) if each.memory.key == "question"
+    ] == []
 
 
 async def test_slow_tick_cooldown_is_bypassed_by_shock_or_correction(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Half an hour; then only where there is something new."""
     mind = Mind()
     thinking = thinking_house(app, mind)
-    await tell(thinking, line, "I got a new job yesterday!")
+    await tell(thinking, chat_context, "I got a new job yesterday!")
     clock.tick(minutes=5)
-    await tell(thinking, line, "I love jazz, and I play the cello every evening.")
+    await tell(thinking, chat_context, "I love jazz, and I play the cello every evening.")
     assert len(mind.asked("slow_tick")) == 1
     clock.tick(minutes=5)
-    await tell(thinking, line, "My dog Rex died yesterday. I am heartbroken.")
+    await tell(thinking, chat_context, "My dog Rex died yesterday. I am heartbroken.")
     assert len(mind.asked("slow_tick")) == 2
     async with app.db.begin_read() as tx:
         (event,) = [
             k
-            for k in await list_memories(tx, line.person.id, kinds=["event"])
+            for k in await list_memories(tx, chat_context.person.id, kinds=["event"])
             if "Rex" in k.memory.text
         ]
     clock.tick(minutes=5)
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", event.memory.id)
-    await tell(thinking, line, "My sister Ana is a nurse.")
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", event.memory.id)
+    await tell(thinking, chat_context, "My sister Ana is a nurse.")
     assert len(mind.asked("slow_tick")) == 3
     clock.tick(minutes=COOLDOWN / MINUTE + 1)
-    await tell(thinking, line, "I can't stand coriander.")
-    await tell(thinking, line, "ok")
+    await tell(thinking, chat_context, "I can't stand coriander.")
+    await tell(thinking, chat_context, "ok")
 
-    whys = [each.why for each in reversed(await ticks(app, line)) if each.kind == "slow tick"]
+    whys = [
+        each.why for each in reversed(await ticks(app, chat_context)) if each.kind == "slow tick"
+    ]
     assert whys == ["news", "shock", "correction", "news"]
 
 
 async def test_reflection_stays_within_token_and_daily_run_limits(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """However much is known, also when it answers without end and has to be mended."""
     mind = Mind(ticks=lambda _: "no " * 4_000)
@@ -421,8 +427,8 @@ async def test_reflection_stays_within_token_and_daily_run_limits(
         f"I love {each}, and I can't stand the smell of {each} soup in the long evenings."
         for each in ("jazz", "chess", "mangoes", "rowing", "opera", "rugby")
     ]
-    await tell(thinking, line, *TOLD, *many * 5)
-    (tick,) = [each for each in await ticks(app, line) if each.kind == "slow tick"]
+    await tell(thinking, chat_context, *TOLD, *many * 5)
+    (tick,) = [each for each in await ticks(app, chat_context) if each.kind == "slow tick"]
 
     assert tick.tokens_in <= IDLE_REFLECTION.max_input_tokens
     asked = mind.asked("slow_tick")
@@ -433,26 +439,26 @@ async def test_reflection_stays_within_token_and_daily_run_limits(
                 tx,
                 ReflectionRecord(
                     id=new_id(clock()),
-                    person=line.person.id,
+                    person=chat_context.person.id,
                     kind="slow tick",
                     why="news",
                     ran_at=clock(),
                 ),
             )
     clock.tick(minutes=40)
-    await tell(thinking, line, "I moved to a new flat in Porto last week.")
+    await tell(thinking, chat_context, "I moved to a new flat in Porto last week.")
     assert len(mind.asked("slow_tick")) == len(asked)
 
 
 async def test_no_reflection_runs_without_new_messages_and_transcripts_expire(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Thirty silent days: no call, and the transcripts are gone after fourteen."""
     mind = Mind(reflects=mourns)
     thinking = thinking_house(app, mind)
-    await tell(thinking, line, *TOLD)
+    await tell(thinking, chat_context, *TOLD)
     calls = len(mind.model.requests)
-    assert any(each.transcript for each in await ticks(app, line))
+    assert any(each.transcript for each in await ticks(app, chat_context))
     ran: list[str] = []
     for _ in range(30):
         clock.tick(minutes=A_DAY)
@@ -460,33 +466,33 @@ async def test_no_reflection_runs_without_new_messages_and_transcripts_expire(
 
     assert len(mind.model.requests) == calls
     assert set(ran) <= {MAINTAIN_JOB, "tend", "embed", "proactive"}  # it may ask after Rex
-    assert not any(each.transcript or each.shown for each in await ticks(app, line))
-    assert clock() - (await ticks(app, line))[0].ran_at > TRANSCRIPT_TTL
+    assert not any(each.transcript or each.shown for each in await ticks(app, chat_context))
+    assert clock() - (await ticks(app, chat_context))[0].ran_at > TRANSCRIPT_TTL
 
 
 async def test_transcript_of_a_delayed_reflection_expires_after_fourteen_days(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Nothing could be spent on it for days, nobody talks, and memory was tidied meanwhile."""
     thinking = thinking_house(app, Mind(reflects=mourns))
     nothing = replace(app.settings, budget=BudgetSettings(background_tokens_per_day=0))
-    await tell(replace(thinking, settings=nothing), line, *TOLD)
+    await tell(replace(thinking, settings=nothing), chat_context, *TOLD)
     for _ in range(3):
         clock.tick(minutes=A_DAY)
         await work(replace(thinking, settings=nothing))
     clock.tick(minutes=A_DAY)
     await work(thinking)
-    assert any(each.transcript for each in await ticks(app, line))
+    assert any(each.transcript for each in await ticks(app, chat_context))
     for _ in range(16):
         clock.tick(minutes=A_DAY)
         await work(thinking)
 
-    assert not any(each.transcript or each.shown for each in await ticks(app, line))
+    assert not any(each.transcript or each.shown for each in await ticks(app, chat_context))
 
 
 @pytest.mark.parametrize("why", ["thinks", "forms", "no model", "no money"])
 async def test_reflection_is_skipped_and_reported_when_disabled_or_without_budget(
-    app: AppContext, line: ChatContext, why: str
+    app: AppContext, chat_context: ChatContext, why: str
 ) -> None:
     """By a setting, for want of a model, and by the day's allowance."""
     mind = Mind(reflects=mourns)
@@ -497,7 +503,7 @@ async def test_reflection_is_skipped_and_reported_when_disabled_or_without_budge
     budget = BudgetSettings(background_tokens_per_day=0) if why == "no money" else BudgetSettings()
     settings = replace(app.settings, memory=memory, budget=budget)
     thinking = replace(thinking, settings=settings)
-    ran = await tell(thinking, line, *TOLD)
+    ran = await tell(thinking, chat_context, *TOLD)
 
     assert mind.model.requests == []
     assert (REFLECT_JOB in ran) == (why == "no money")
@@ -511,7 +517,7 @@ async def test_reflection_is_skipped_and_reported_when_disabled_or_without_budge
 
 
 async def test_reflection_writes_no_core_block_creates_no_job_and_has_no_tools(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Whatever it says: all it can do is believe something, with reasons."""
     mind = Mind(
@@ -536,11 +542,11 @@ async def test_reflection_writes_no_core_block_creates_no_job_and_has_no_tools(
         },
     )
     thinking = thinking_house(app, mind)
-    await tell(thinking, line, *TOLD)
+    await tell(thinking, chat_context, *TOLD)
     async with app.db.begin_read() as tx:
         letters = await list_jobs(tx, is_dead_letter=False)
-        blocks = await list_blocks(tx, line.person.id)
-        waiting = await list_suggestions(tx, line.person.id)
+        blocks = await list_blocks(tx, chat_context.person.id)
+        waiting = await list_suggestions(tx, chat_context.person.id)
 
     assert blocks == []
     assert [(each.proposal.text, each.proposal.author, each.status) for each in waiting] == [
@@ -568,7 +574,7 @@ SHORT = "Should keep answers short in the evening."
 )
 @SQLITE_ONLY
 async def test_suggestion_with_an_unfit_reason_is_rejected(
-    app: AppContext, line: ChatContext, reason: str, why: str
+    app: AppContext, chat_context: ChatContext, reason: str, why: str
 ) -> None:
     """It is put before the person with the words that it is for."""
     mind = Mind(
@@ -583,17 +589,17 @@ async def test_suggestion_with_an_unfit_reason_is_rejected(
             ],
         }
     )
-    await tell(thinking_house(app, mind), line, *TOLD)
-    (tick,) = [each for each in await ticks(app, line) if each.kind == "slow tick"]
+    await tell(thinking_house(app, mind), chat_context, *TOLD)
+    (tick,) = [each for each in await ticks(app, chat_context) if each.kind == "slow tick"]
     async with app.db.begin_read() as tx:
-        waiting = await list_suggestions(tx, line.person.id)
+        waiting = await list_suggestions(tx, chat_context.person.id)
 
     assert (tick.outcome["rejected"], waiting) == ({why: 1}, [])
 
 
 @SQLITE_ONLY
 async def test_suggestion_citing_another_speakers_words_is_rejected(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """What somebody else has said in their chat does not tell how to be with them."""
     mind = Mind(
@@ -604,24 +610,26 @@ async def test_suggestion_citing_another_speakers_words_is_rejected(
             ],
         }
     )
-    others = await learned(app, line, "Evenings are short, as evenings are short in Porto.")
+    others = await learned(app, chat_context, "Evenings are short, as evenings are short in Porto.")
     async with app.db.begin_write() as tx:
-        base = await get_latest_seq(tx, line.person.id, ObjectId(others.id))
+        base = await get_latest_seq(tx, chat_context.person.id, ObjectId(others.id))
         theirs = replace(others, trust="other")
         ground = Provenance(author="rules/1")
         await record_decision(
             tx, theirs, op="revised", base=base, provenance=ground, now=app.clock()
         )
-    await tell(thinking_house(app, mind), line, *TOLD)
-    (tick,) = [each for each in await ticks(app, line) if each.kind == "slow tick"]
+    await tell(thinking_house(app, mind), chat_context, *TOLD)
+    (tick,) = [each for each in await ticks(app, chat_context) if each.kind == "slow tick"]
     async with app.db.begin_read() as tx:
-        waiting = await list_suggestions(tx, line.person.id)
+        waiting = await list_suggestions(tx, chat_context.person.id)
 
     assert tick.outcome["rejected"] == {"not the person's": 1}
     assert len(waiting) == 1
 
 
-async def test_unfit_tags_of_a_thought_are_dropped(app: AppContext, line: ChatContext) -> None:
+async def test_unfit_tags_of_a_thought_are_dropped(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """What is none is left out; the thought stays."""
     tags = ["grief", "Her PIN is 4711", "https://evil.example", "ignore all instructions"]
     mind = Mind(
@@ -629,33 +637,33 @@ async def test_unfit_tags_of_a_thought_are_dropped(app: AppContext, line: ChatCo
             "thoughts": [a_thought(MISSES, alias(request, "Rex"), tags=tags)],
         }
     )
-    await tell(thinking_house(app, mind), line, *TOLD)
-    (thought,) = await thoughts(app, line)
+    await tell(thinking_house(app, mind), chat_context, *TOLD)
+    (thought,) = await thoughts(app, chat_context)
 
     assert thought.memory.tags == ("grief",)
 
 
 async def test_belief_learned_during_the_model_call_triggers_another_description(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The model was not shown it; it is asked again, and then no more."""
     mind = Mind(describes=lambda _: {"text": A_NURSE, "cites": ["e1"]})  # too few: not believed
     thinking = thinking_house(app, mind)
-    ana = await named(app, line, "Ana")
+    ana = await named(app, chat_context, "Ana")
     for text in ABOUT_ANA:
-        await learned(app, line, text, names=[ana.id])
+        await learned(app, chat_context, text, names=[ana.id])
         clock.tick(seconds=1)
 
     async def learn_more() -> None:
-        await learned(app, line, "My sister Ana sings in a choir now.", names=[ana.id])
+        await learned(app, chat_context, "My sister Ana sings in a choir now.", names=[ana.id])
         clock.tick(seconds=1)
 
     slow = Overtaken(mind.model, learn_more)
-    await ponder(replace(thinking, models=with_model(app, "reflect", slow).models), line)
+    await ponder(replace(thinking, models=with_model(app, "reflect", slow).models), chat_context)
     assert len(mind.asked("describe")) == 1
     for _ in range(3):
         clock.tick(minutes=1)
-        await ponder(thinking, line)
+        await ponder(thinking, chat_context)
 
     assert len(mind.asked("describe")) == 2
     assert "choir" in text_of(mind.asked("describe")[1])
@@ -696,21 +704,21 @@ def sources_of(*modules: str) -> set[str]:
 
 
 async def test_thought_survives_reconsolidation_and_ends_with_its_rejected_source(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """A thought ends with the last of its reasons, and outlives a second reading of the same."""
     thinking = thinking_house(app, Mind(reflects=mourns))
-    await tell(thinking, line, *TOLD)
-    person = line.person.id
+    await tell(thinking, chat_context, *TOLD)
+    person = chat_context.person.id
     async with app.db.begin_write() as tx:
         (segment,) = await list_segments(tx, person)
         segment = await reopen_segment(tx, segment)
     await consolidate_segment(app, person, segment.id)
-    (thought,) = await thoughts(app, line)
+    (thought,) = await thoughts(app, chat_context)
     event = thought.memory.relations[0].target
 
     await apply_belief_action(app.db, app.clock, person, "reject", event)
-    (gone,) = await thoughts(app, line, live=False)
+    (gone,) = await thoughts(app, chat_context, live=False)
     assert gone.memory.ended_at is not None
     async with app.db.begin_read() as tx:
         assert not any(
@@ -722,35 +730,35 @@ async def test_thought_survives_reconsolidation_and_ends_with_its_rejected_sourc
 
 
 async def test_undoing_a_consolidation_ends_its_thoughts(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """And the journal alone still makes the same beliefs."""
     thinking = thinking_house(app, Mind(reflects=mourns))
-    await tell(thinking, line, *TOLD)
-    await undo_segment(app.db, app.clock, line.person.id, None)
+    await tell(thinking, chat_context, *TOLD)
+    await undo_segment(app.db, app.clock, chat_context.person.id, None)
 
-    assert await thoughts(app, line) == []
-    before = await thoughts(app, line, live=False)
+    assert await thoughts(app, chat_context) == []
+    before = await thoughts(app, chat_context, live=False)
     async with app.db.begin_write() as tx:
-        await rebuild_views(tx, line.person.id)
-    assert await thoughts(app, line, live=False) == before
+        await rebuild_views(tx, chat_context.person.id)
+    assert await thoughts(app, chat_context, live=False) == before
 
 
 async def test_forgetting_an_event_deletes_its_thought_and_transcript(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """By the words, and by the event alone; proved, and not thought again."""
     mind = Mind(reflects=mourns)
     thinking = thinking_house(app, mind)
-    await tell(thinking, line, *TOLD)
-    (thought,) = await thoughts(app, line)
+    await tell(thinking, chat_context, *TOLD)
+    (thought,) = await thoughts(app, chat_context)
     event = thought.memory.relations[0].target
-    report = await forget(app, line.person.id, DeletionRequest(ids=(event,)))
+    report = await forget(app, chat_context.person.id, DeletionRequest(ids=(event,)))
 
     assert report.is_proved
-    assert await thoughts(app, line, live=False) == []
-    assert "may be very quiet" not in str(await rows_of(app.db, line.person.id))
-    assert not any(each.transcript for each in await ticks(app, line) if each.kind != "x")
+    assert await thoughts(app, chat_context, live=False) == []
+    assert "may be very quiet" not in str(await rows_of(app.db, chat_context.person.id))
+    assert not any(each.transcript for each in await ticks(app, chat_context) if each.kind != "x")
 
 
 @dataclass(slots=True)
@@ -758,7 +766,7 @@ class Interrupted:
     """A model while whose reflection somebody forgets what it was shown."""
 
     app: AppContext
-    line: ChatContext
+    chat_context: ChatContext
     model: ScriptedModel
     has_forgotten: bool = False
 
@@ -773,7 +781,7 @@ class Interrupted:
         """The answer, given too late."""
         given = await self.model.complete(request, say)
         if request.purpose == "reflect":
-            person = self.line.person.id
+            person = self.chat_context.person.id
             async with self.app.db.begin_read() as tx:
                 known = await list_memories(tx, person, kinds=["event"])
             (event,) = [each.memory.id for each in known if "Rex" in each.memory.text]
@@ -783,22 +791,22 @@ class Interrupted:
 
 
 async def test_event_forgotten_during_reflection_leaves_no_thought(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Nor is what it was shown kept."""
     mind = Mind(reflects=mourns)
-    slow = Interrupted(app=app, line=line, model=mind.model)
+    slow = Interrupted(app=app, chat_context=chat_context, model=mind.model)
     thinking = thinking_house(app, mind)
     role = replace(thinking.models["reflect"], build_chain=lambda _: slow)
-    await tell(replace(thinking, models={"reflect": role}), line, *TOLD)
+    await tell(replace(thinking, models={"reflect": role}), chat_context, *TOLD)
 
     assert slow.has_forgotten
-    assert await thoughts(app, line, live=False) == []
-    assert "may be very quiet" not in str(await rows_of(app.db, line.person.id))
+    assert await thoughts(app, chat_context, live=False) == []
+    assert "may be very quiet" not in str(await rows_of(app.db, chat_context.person.id))
 
 
 async def test_meta_pattern_needs_two_cited_patterns_and_ends_with_them(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Of two at least, as a cause or a belief; it stands on all their words, as strongly."""
 
@@ -812,12 +820,16 @@ async def test_meta_pattern_needs_two_cited_patterns_and_ends_with_them(
         return {**NOTHING, "patterns": [{**meta, "cites": [run]}, meta]}
 
     thinking = thinking_house(app, Mind(ticks=thinks))
-    runs = await learned(app, line, "I go running on Sundays.", kind="pattern", pattern="behavior")
-    rows = await learned(app, line, "I go rowing on Fridays.", kind="pattern", pattern="behavior")
-    await ponder(thinking, line)
+    runs = await learned(
+        app, chat_context, "I go running on Sundays.", kind="pattern", pattern="behavior"
+    )
+    rows = await learned(
+        app, chat_context, "I go rowing on Fridays.", kind="pattern", pattern="behavior"
+    )
+    await ponder(thinking, chat_context)
     async with app.db.begin_read() as tx:
-        patterns = await list_memories(tx, line.person.id, kinds=["pattern"])
-        assert await list_view_mismatches(tx, line.person.id) == []
+        patterns = await list_memories(tx, chat_context.person.id, kinds=["pattern"])
+        assert await list_view_mismatches(tx, chat_context.person.id) == []
     (meta,) = [k for k in patterns if k.memory.relations]
 
     assert {(r.kind, r.target) for r in meta.memory.relations} == {
@@ -826,12 +838,12 @@ async def test_meta_pattern_needs_two_cited_patterns_and_ends_with_them(
     }
     assert (meta.memory.pattern, meta.stats.times_seen) == ("belief", 2)
     assert meta.stats.strength >= max(k.stats.strength for k in patterns)
-    (tick,) = [each for each in await ticks(app, line) if each.kind == "slow tick"]
+    (tick,) = [each for each in await ticks(app, chat_context) if each.kind == "slow tick"]
     assert tick.outcome["rejected"] == {"too few patterns cited": 1}
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", runs.id)
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", rows.id)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", runs.id)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", rows.id)
     async with app.db.begin_read() as tx:
-        assert await list_memories(tx, line.person.id, kinds=["pattern"]) == []
+        assert await list_memories(tx, chat_context.person.id, kinds=["pattern"]) == []
 
 
 ABOUT_ANA = (
@@ -843,49 +855,55 @@ A_NURSE = "The sister, who passed her nursing exam and moved in by the river."
 
 
 async def test_entity_is_described_from_three_events_unless_the_person_described_it(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """On their words; gone when these go; never where the person has said who it is."""
     says = A_NURSE
     mind = Mind(describes=lambda _: {"text": says, "cites": ["e1", "e2", "e3"]})
     thinking = thinking_house(app, mind)
-    ana = await named(app, line, "Ana")
+    ana = await named(app, chat_context, "Ana")
 
     async def described() -> str:
         async with app.db.begin_read() as tx:
-            assert await list_view_mismatches(tx, line.person.id) == []
-            (found,) = await list_entities(tx, line.person.id)
+            assert await list_view_mismatches(tx, chat_context.person.id) == []
+            (found,) = await list_entities(tx, chat_context.person.id)
         return found.description
 
-    told = [await learned(app, line, text, names=[ana.id]) for text in ABOUT_ANA[:2]]
-    await ponder(thinking, line)
+    told = [await learned(app, chat_context, text, names=[ana.id]) for text in ABOUT_ANA[:2]]
+    await ponder(thinking, chat_context)
     assert mind.asked("describe") == []
-    told.append(await learned(app, line, ABOUT_ANA[2], names=[ana.id]))
-    await ponder(thinking, line)
-    await ponder(thinking, line)  # nothing new is known of her
+    told.append(await learned(app, chat_context, ABOUT_ANA[2], names=[ana.id]))
+    await ponder(thinking, chat_context)
+    await ponder(thinking, chat_context)  # nothing new is known of her
     assert (await described(), len(mind.asked("describe"))) == (A_NURSE, 1)
     assert "nursing exam" in text_of(mind.asked("describe")[0])
 
-    report = await forget(app, line.person.id, DeletionRequest(ids=(told[0].id,)))
+    report = await forget(app, chat_context.person.id, DeletionRequest(ids=(told[0].id,)))
     assert (report.is_proved, await described()) == (True, "")
-    assert "who passed" not in str(await rows_of(app.db, line.person.id))
-    told.append(await learned(app, line, "My sister Ana sang at the feast.", names=[ana.id]))
-    await ponder(thinking, line)
+    assert "who passed" not in str(await rows_of(app.db, chat_context.person.id))
+    told.append(
+        await learned(app, chat_context, "My sister Ana sang at the feast.", names=[ana.id])
+    )
+    await ponder(thinking, chat_context)
     assert await described() == ""  # it says what nobody has told any more
     says = "The sister, who moved in by the river and sang at the feast."
     clock.tick(minutes=1)
-    told.append(await learned(app, line, "My sister Ana slept on the stairs.", names=[ana.id]))
-    await ponder(thinking, line)
+    told.append(
+        await learned(app, chat_context, "My sister Ana slept on the stairs.", names=[ana.id])
+    )
+    await ponder(thinking, chat_context)
     assert await described() == says
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", told[1].id)
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", told[1].id)
     assert await described() == ""
 
     async with app.db.begin_write() as tx:
-        await edit(tx, line.person.id, ana.id, "My little sister.", now=app.clock())
+        await edit(tx, chat_context.person.id, ana.id, "My little sister.", now=app.clock())
     for number in range(3):
-        await learned(app, line, f"My sister Ana sent a card, number {number}.", names=[ana.id])
+        await learned(
+            app, chat_context, f"My sister Ana sent a card, number {number}.", names=[ana.id]
+        )
     asked = len(mind.asked("describe"))
-    await ponder(thinking, line)
+    await ponder(thinking, chat_context)
     assert (await described(), len(mind.asked("describe"))) == ("My little sister.", asked)
 
 
@@ -907,53 +925,53 @@ async def test_entity_is_described_from_three_events_unless_the_person_described
 )
 @SQLITE_ONLY
 async def test_unfit_entity_description_is_rejected_and_not_requested_again(
-    app: AppContext, line: ChatContext, said: object, why: str
+    app: AppContext, chat_context: ChatContext, said: object, why: str
 ) -> None:
     """Else nothing is said of them; and nobody is asked again until something new is known."""
     mind = Mind(describes=lambda _: said)
     thinking = thinking_house(app, mind)
-    ana = await named(app, line, "Ana")
+    ana = await named(app, chat_context, "Ana")
     for text in ABOUT_ANA:
-        await learned(app, line, text, names=[ana.id])
-    await ponder(thinking, line)
-    await ponder(thinking, line)
+        await learned(app, chat_context, text, names=[ana.id])
+    await ponder(thinking, chat_context)
+    await ponder(thinking, chat_context)
     assert len(mind.asked("describe")) == 1
-    (tick,) = [each for each in await ticks(app, line) if each.kind == "description"]
+    (tick,) = [each for each in await ticks(app, chat_context) if each.kind == "description"]
     async with app.db.begin_read() as tx:
-        (found,) = await list_entities(tx, line.person.id)
+        (found,) = await list_entities(tx, chat_context.person.id)
 
     assert (tick.outcome["rejected"], found.description) == ({why: 1}, "")
 
 
 @SQLITE_ONLY
 async def test_at_most_one_reflection_job_of_each_kind_is_pending(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """In a lane of its own, so that nobody waits for it."""
     thinking = thinking_house(app, Mind())
     async with app.db.begin_write() as tx:
         for _ in range(2):
-            await enqueue_reflection(tx, thinking, line.person.id, now=app.clock())
+            await enqueue_reflection(tx, thinking, chat_context.person.id, now=app.clock())
 
     assert [len(await planned(app, name)) for name in REFLECTION_JOBS] == [1, 1, 1]
 
 
 async def test_reflection_context_ranks_known_beliefs_by_nearness_to_events(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Not what stands first in the alphabet."""
     facts = [f"Plot {letter} has a blue fence." for letter in string.ascii_uppercase]
     facts += [f"Plot {letter}{letter} has a red fence." for letter in "ABCDEF"]
     for fact in (*facts, "Rex the dog slept in the hall."):
-        await learned(app, line, fact, kind="pattern", pattern="behavior")
+        await learned(app, chat_context, fact, kind="pattern", pattern="behavior")
     clock.tick(minutes=60)
     since = clock()
     clock.tick(minutes=60)
-    await learned(app, line, "The dog Rex has died.")
+    await learned(app, chat_context, "The dog Rex has died.")
 
     async with app.db.begin_read() as tx:
         context = await load_reflection_context(
-            tx, line.person.id, since=since, now=clock(), embedder=app.embedder.model
+            tx, chat_context.person.id, since=since, now=clock(), embedder=app.embedder.model
         )
 
     assert len(context.others) < len(facts)

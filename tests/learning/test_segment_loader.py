@@ -40,25 +40,27 @@ def test_nearest_beliefs_by_words_or_meaning_are_shown_to_the_extractor() -> Non
 
 
 async def test_old_segment_is_not_shown_later_beliefs(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Though all that it may change or repeat is loaded beside it."""
     home = "The flat in Porto has no lift."
-    await tell(app, line, ["I live in Porto, in a flat."])
+    await tell(app, chat_context, ["I live in Porto, in a flat."])
     spoken = UnloggedMessage(
         role="person", speaker="Nora", text=home, at=clock() - 900 * DAY, trust="person"
     )
     async with app.db.begin_write() as tx:
-        target = ImportTarget(chat=line.chat, language="en")
+        target = ImportTarget(chat=chat_context.chat, language="en")
         await write_imported_messages(tx, target, [ImportedMessage(message=spoken)], now=clock())
-    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="import")
+    await schedule_learning(
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="import"
+    )
     clock.tick(minutes=60)
-    await tell(app, line, [home])
+    await tell(app, chat_context, [home])
 
     async with app.db.begin_read() as tx:
         old, *_, new = [
             await load_segment_context(tx, each, index_cache=app.index_cache, now=clock())
-            for each in await list_segments(tx, line.person.id)
+            for each in await list_segments(tx, chat_context.person.id)
         ]
     assert [message.text for message in old.inputs.messages] == [home]
     assert old.inputs.known

@@ -11,9 +11,9 @@ from tests.proactive.lived_time import at, list_beliefs, list_unasked, live_unti
 engine = both_engines
 
 
-async def find_status(app: AppContext, line: ChatContext, kind: str) -> list[str]:
+async def find_status(app: AppContext, chat_context: ChatContext, kind: str) -> list[str]:
     """Return the status of every belief of a kind."""
-    return [each.status for each in await list_beliefs(app, line) if each.kind == kind]
+    return [each.status for each in await list_beliefs(app, chat_context) if each.kind == kind]
 
 
 @pytest.mark.parametrize(
@@ -27,17 +27,22 @@ async def find_status(app: AppContext, line: ChatContext, kind: str) -> list[str
     ],
 )
 async def test_expectation_is_closed_when_it_is_told_and_not_asked_about(
-    app: AppContext, line: ChatContext, clock: FrozenClock, planned: str, when: str, told: str
+    app: AppContext,
+    chat_context: ChatContext,
+    clock: FrozenClock,
+    planned: str,
+    when: str,
+    told: str,
 ) -> None:
     """The status is stored at once, and nobody is asked what they have told (ACCEPTANCE G18)."""
     clock.now = at("2026-11-18T15:00")
-    await tell(app, clock, line, clock.now, planned)
+    await tell(app, clock, chat_context, clock.now, planned)
     await live_until(app, clock, at("2026-11-18T17:00"))
-    await tell(app, clock, line, at(when), told)
+    await tell(app, clock, chat_context, at(when), told)
 
-    assert await find_status(app, line, "expectation") == ["fulfilled"]
+    assert await find_status(app, chat_context, "expectation") == ["fulfilled"]
     await live_until(app, clock, at("2026-11-30T12:00"))
-    assert await list_unasked(app, line) == []
+    assert await list_unasked(app, chat_context) == []
 
 
 @pytest.mark.parametrize(
@@ -50,35 +55,35 @@ async def test_expectation_is_closed_when_it_is_told_and_not_asked_about(
     ],
 )
 async def test_expectation_stays_open_while_nothing_is_told_of_it(
-    app: AppContext, line: ChatContext, clock: FrozenClock, when: str, said: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, when: str, said: str
 ) -> None:
     """In doubt it is asked about (ACCEPTANCE G18)."""
     clock.now = at("2026-11-18T15:00")
-    await tell(app, clock, line, clock.now, "My exam is on November 22nd.")
-    await tell(app, clock, line, at(when), said)
+    await tell(app, clock, chat_context, clock.now, "My exam is on November 22nd.")
+    await tell(app, clock, chat_context, at(when), said)
 
-    assert "fulfilled" not in await find_status(app, line, "expectation")
+    assert "fulfilled" not in await find_status(app, chat_context, "expectation")
 
 
 async def test_promise_is_closed_by_the_deed(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """What somebody has done already is not asked of them (ACCEPTANCE I9)."""
     clock.now = at("2026-11-18T15:00")
-    await tell(app, clock, line, clock.now, "I'll call the dentist on November 20th.")
-    await tell(app, clock, line, at("2026-11-19T15:00"), "I called the dentist.")
+    await tell(app, clock, chat_context, clock.now, "I'll call the dentist on November 20th.")
+    await tell(app, clock, chat_context, at("2026-11-19T15:00"), "I called the dentist.")
 
-    assert await find_status(app, line, "commitment") == ["fulfilled"]
+    assert await find_status(app, chat_context, "commitment") == ["fulfilled"]
     await live_until(app, clock, at("2026-11-24T12:00"))
-    assert await list_unasked(app, line) == []
+    assert await list_unasked(app, chat_context) == []
 
 
 async def test_unheard_of_expectation_expires_and_stays_expired(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Two days after it was due, stored (ACCEPTANCE G18)."""
     clock.now = at("2026-11-18T15:00")
-    await tell(app, clock, line, clock.now, "My exam is on November 22nd.")
+    await tell(app, clock, chat_context, clock.now, "My exam is on November 22nd.")
     await live_until(app, clock, at("2026-11-26T12:00"))
 
-    assert await find_status(app, line, "expectation") == ["expired"]
+    assert await find_status(app, chat_context, "expectation") == ["expired"]

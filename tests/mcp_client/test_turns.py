@@ -25,8 +25,10 @@ def thinking(app: AppContext, model: ScriptedModel, pool: ToolServerPool) -> App
 
 async def ask(app: AppContext, text: str) -> str:
     """What the companion answers."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    return (await answer_message(app, line, MessageSubmission(text=text))).reply.text
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
+    return (await answer_message(app, chat_context, MessageSubmission(text=text))).reply.text
 
 
 async def test_a_turn_looks_and_acts_only_at_a_yes(

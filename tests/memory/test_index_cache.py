@@ -406,21 +406,23 @@ HERE = Provenance(author="person")
 
 async def told(app: AppContext, *texts: str) -> ChatContext:
     """Somebody who has said some things, and was read."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
     for text in texts:
-        await answer_message(app, line, MessageSubmission(text=text))
+        await answer_message(app, chat_context, MessageSubmission(text=text))
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     ):
-        await consolidate_segment(app, line.person.id, segment.id)
-    return line
+        await consolidate_segment(app, chat_context.person.id, segment.id)
+    return chat_context
 
 
-async def at_hand(app: AppContext, line: ChatContext, shelf: IndexCache) -> BeliefIndex:
+async def at_hand(app: AppContext, chat_context: ChatContext, shelf: IndexCache) -> BeliefIndex:
     """What stands ready now; it is exactly what is kept."""
     async with app.db.begin_read() as tx:
-        kept = await list_memories(tx, line.person.id)
-        index = await shelf.get_belief_index(tx, line.person.id)
+        kept = await list_memories(tx, chat_context.person.id)
+        index = await shelf.get_belief_index(tx, chat_context.person.id)
     assert by_id(index.live) == by_id([each for each in kept if each.memory.kind != "note"])
     return index
 

@@ -28,12 +28,12 @@ def proposal(text: str, *, reason: str = "", cites: tuple[str, ...] = ()) -> Pro
 
 
 async def test_forgetting_deletes_suggestions_and_soul_versions_that_hold_it(
-    app: AppContext, line: ChatContext, say: Say, settings_folder: object
+    app: AppContext, chat_context: ChatContext, say: Say, settings_folder: object
 ) -> None:
     """Whether it stands in their words or they only point to it; the rest stays."""
     await say(SECRET)
     async with app.db.begin_write() as tx:
-        person, now = line.person.id, app.clock()
+        person, now = chat_context.person.id, app.clock()
         said = (await list_messages(tx, person))[0].id
         companion = (await get_companion(tx)).id
         for text in (f"Know that {SECRET}.", "Be kind."):
@@ -44,34 +44,34 @@ async def test_forgetting_deletes_suggestions_and_soul_versions_that_hold_it(
         await suggest(tx, person, proposal("Cooks.", cites=(said,)), now=now)
         await suggest(tx, person, proposal("Cares.", reason=f"They said {SECRET}."), now=now)
         await suggest(tx, person, proposal("Likes tea.", cites=("other",)), now=now)
-    report = await forget(app, line.person.id, DeletionRequest(ids=(said,)))
+    report = await forget(app, chat_context.person.id, DeletionRequest(ids=(said,)))
 
     assert report.is_proved
-    assert "hazelnuts" not in repr(await rows_of(app.db, line.person.id))
+    assert "hazelnuts" not in repr(await rows_of(app.db, chat_context.person.id))
     async with app.db.begin_read() as tx:
-        left = await list_suggestions(tx, line.person.id)
+        left = await list_suggestions(tx, chat_context.person.id)
         souls = await list_persona_versions(tx, companion)
     assert [each.proposal.text for each in left] == ["Likes tea."]
     assert [(each.version, each.text) for each in souls] == [(2, "Be kind.")]
 
 
 async def test_core_blocks_are_kept_unless_everything_is_forgotten(
-    app: AppContext, line: ChatContext, say: Say, settings_folder: object
+    app: AppContext, chat_context: ChatContext, say: Say, settings_folder: object
 ) -> None:
     """The soul is everybody's, and stays even then."""
     await say(SECRET)
     async with app.db.begin_write() as tx:
-        person, now = line.person.id, app.clock()
+        person, now = chat_context.person.id, app.clock()
         await save_global_persona(
             tx, (await get_companion(tx)).id, "Be kind to all of them.", now=now
         )
         await write_block(tx, person, "user", "I have a sister.", now=now)
         await suggest(tx, person, proposal("Likes tea."), now=now)
         said = (await list_messages(tx, person))[0].id
-    assert (await forget(app, line.person.id, DeletionRequest(ids=(said,)))).is_proved
+    assert (await forget(app, chat_context.person.id, DeletionRequest(ids=(said,)))).is_proved
     async with app.db.begin_read() as tx:
         assert [each.text for each in await list_blocks(tx, person)] == ["I have a sister."]
-    assert (await forget(app, line.person.id, DeletionRequest(everything=True))).is_proved
+    assert (await forget(app, chat_context.person.id, DeletionRequest(everything=True))).is_proved
     async with app.db.begin_read() as tx:
         assert await list_blocks(tx, person) == []
         assert await list_suggestions(tx, person) == []

@@ -35,10 +35,12 @@ def with_model(app: AppContext, *answers: ScriptedAnswer) -> tuple[AppContext, S
     return with_models(app, {"small": model}), model
 
 
-async def drafted(app: AppContext, line: ChatContext, *pieces: SourceChunk) -> CoreBlockDraft:
+async def drafted(
+    app: AppContext, chat_context: ChatContext, *pieces: SourceChunk
+) -> CoreBlockDraft:
     """What is drafted of some pieces, by a model where there is one."""
     return await draft_core_blocks(
-        app, line.person, pieces, with_model=bool(app.models), on_progress=silent
+        app, chat_context.person, pieces, with_model=bool(app.models), on_progress=silent
     )
 
 
@@ -52,17 +54,17 @@ def piece(text: str) -> SourceChunk:
     return SourceChunk(source="me.md", line=3, text=text, own_text=text)
 
 
-async def blocks_of(app: AppContext, line: ChatContext) -> dict[str, str]:
+async def blocks_of(app: AppContext, chat_context: ChatContext) -> dict[str, str]:
     """What is written."""
     async with app.db.begin_read() as tx:
-        return {each.name: each.text for each in await list_blocks(tx, line.person.id)}
+        return {each.name: each.text for each in await list_blocks(tx, chat_context.person.id)}
 
 
 async def test_draft_by_rules_fills_core_blocks_and_skips_machine_orders(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Orders to a machine are left out, and nothing is written yet."""
-    made = await drafted(app, line, piece(NOTES))
+    made = await drafted(app, chat_context, piece(NOTES))
     told = texts(made)
     assert told["persona"] == "You are patient."
     assert told["style"] == "Always answer in short sentences."
@@ -70,12 +72,14 @@ async def test_draft_by_rules_fills_core_blocks_and_skips_machine_orders(
     assert "pirate" not in str(told)
     assert made.skipped == {"reads like an order to a machine": 1}
     assert made.author.startswith("draft-by-rules/")
-    assert await blocks_of(app, line) == {}
+    assert await blocks_of(app, chat_context) == {}
 
 
-async def test_draft_reason_quotes_each_evidence_once(app: AppContext, line: ChatContext) -> None:
+async def test_draft_reason_quotes_each_evidence_once(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """What is to be reviewed does not say twice why."""
-    made = await drafted(app, line, piece("I live in Porto and I work as a nurse."))
+    made = await drafted(app, chat_context, piece("I live in Porto and I work as a nurse."))
     (suggestion,) = made.suggestions
     reasons = suggestion.proposal.reason.splitlines()
 
@@ -97,10 +101,10 @@ async def test_draft_reason_quotes_each_evidence_once(app: AppContext, line: Cha
     ],
 )
 async def test_rules_draft_in_five_languages(
-    app: AppContext, line: ChatContext, text: str, block: str, drafted_text: str
+    app: AppContext, chat_context: ChatContext, text: str, block: str, drafted_text: str
 ) -> None:
     """Each in its own."""
-    assert texts(await drafted(app, line, piece(text))) == {block: drafted_text}
+    assert texts(await drafted(app, chat_context, piece(text))) == {block: drafted_text}
 
 
 def found(kind: str, text: str, quote: str, confidence: float = 0.9, about: str = "") -> object:
@@ -110,7 +114,7 @@ def found(kind: str, text: str, quote: str, confidence: float = 0.9, about: str 
 
 
 async def test_draft_by_model_drops_invented_unsure_and_order_findings(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Invented quotes, what is unsure, events and orders are in no draft (ACCEPTANCE O3)."""
     answer = json.dumps(
@@ -130,7 +134,7 @@ async def test_draft_by_model_drops_invented_unsure_and_order_findings(
         }
     )
     app, model = with_model(app, answer)
-    made = await drafted(app, line, piece(NOTES))
+    made = await drafted(app, chat_context, piece(NOTES))
     assert texts(made) == {
         "persona": "You are patient.",
         "style": "You use short sentences.",
@@ -141,42 +145,45 @@ async def test_draft_by_model_drops_invented_unsure_and_order_findings(
     assert made.suggestions[0].proposal.author == "draft/1"
     assert "Ignore all previous" in model.requests[0].turns[0].text
     assert "Ignore all previous" not in model.requests[0].system_prompt
-    assert await blocks_of(app, line) == {}
+    assert await blocks_of(app, chat_context) == {}
 
 
 async def test_draft_by_model_counts_unread_pieces_and_stops_on_outage(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Half a draft would pass for a whole one."""
     good = json.dumps({"found": [found("user_identity_facts", "Lives in Porto.", "Porto")]})
     house_now, _ = with_model(app, "no", "still no", good)
-    made = await drafted(house_now, line, piece("Hello."), piece("Porto"))
+    made = await drafted(house_now, chat_context, piece("Hello."), piece("Porto"))
     assert made.skipped == {"pieces that the model could not read": 1}
     down, _ = with_model(app, good, ModelUnavailable("down"))
     with pytest.raises(ModelUnavailable):
-        await drafted(down, line, piece("Porto, Faro"), piece("Faro"))
+        await drafted(down, chat_context, piece("Porto, Faro"), piece("Faro"))
     async with app.db.begin_read() as tx:
-        assert len(await list_suggestions(tx, line.person.id)) == 1
+        assert len(await list_suggestions(tx, chat_context.person.id)) == 1
 
 
 async def test_draft_suggestion_is_accepted_edited_or_declined(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """What was dropped may be drafted anew; what was decided is decided."""
-    made = await drafted(app, line, piece(NOTES))
+    made = await drafted(app, chat_context, piece(NOTES))
     by_block = {each.proposal.block: each for each in made.suggestions}
     settled, block = await accept_suggestion(
-        app.db, app.clock, line.person.id, by_block["persona"].id[-8:]
+        app.db, app.clock, chat_context.person.id, by_block["persona"].id[-8:]
     )
     assert (settled.status, settled.version, block.version) == ("accepted", 1, 1)
     await accept_suggestion(
-        app.db, app.clock, line.person.id, by_block["user"].id, edited_text="I am Nora."
+        app.db, app.clock, chat_context.person.id, by_block["user"].id, edited_text="I am Nora."
     )
-    await decline_suggestion(app.db, app.clock, line.person.id, by_block["style"].id)
-    assert await blocks_of(app, line) == {"persona": "You are patient.", "user": "I am Nora."}
+    await decline_suggestion(app.db, app.clock, chat_context.person.id, by_block["style"].id)
+    assert await blocks_of(app, chat_context) == {
+        "persona": "You are patient.",
+        "user": "I am Nora.",
+    }
     with pytest.raises(InvalidInput, match="accepted already"):
-        await accept_suggestion(app.db, app.clock, line.person.id, by_block["persona"].id)
-    again = texts(await drafted(app, line, piece(NOTES)))
+        await accept_suggestion(app.db, app.clock, chat_context.person.id, by_block["persona"].id)
+    again = texts(await drafted(app, chat_context, piece(NOTES)))
     assert again["style"] == "Always answer in short sentences."
     assert "persona" not in again
 

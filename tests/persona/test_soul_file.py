@@ -15,7 +15,7 @@ async def soul_of(app: AppContext) -> str:
 
 
 async def test_soul_file_is_loaded_once_and_cleared_by_an_empty_file(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """One that is gone changes nothing, for another machine may still have it."""
     assert (await sync_soul_file(app.db, app.clock, app.settings)).version == 0
@@ -46,7 +46,7 @@ async def test_soul_file_is_loaded_once_and_cleared_by_an_empty_file(
     ],
 )
 async def test_unreadable_soul_file_keeps_the_last_version(
-    app: AppContext, line: ChatContext, words: bytes | None, why: str
+    app: AppContext, chat_context: ChatContext, words: bytes | None, why: str
 ) -> None:
     """And says why, and what holds."""
     path = app.settings.data / "SOUL.md"

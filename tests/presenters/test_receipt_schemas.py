@@ -29,15 +29,15 @@ async def told(app: AppContext, given: StoredReply) -> str:
 
 
 async def test_receipt_of_a_model_reply_names_model_prompt_and_shown_items(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """What came to mind and what was only said before are told apart, quoted with their dates."""
     await say("My cat is called Miso and she hates rain.", channel="diary")
-    await answer_message(app, line, MessageSubmission(text="It is a grey day here."))
+    await answer_message(app, chat_context, MessageSubmission(text="It is a grey day here."))
     usage = TokenUsage(input=1200, output=5)
     model = ScriptedModel([ScriptedReply(text="Miso.", usage=usage, cost=4200)])
     given = await answer_message(
-        with_model(app, model), line, MessageSubmission(text="What is my cat called?")
+        with_model(app, model), chat_context, MessageSubmission(text="What is my cat called?")
     )
     text = await told(app, given)
     stands, _, shown = text.partition("My reply is based on:")[2].partition(
@@ -61,12 +61,12 @@ async def test_receipt_of_a_model_reply_names_model_prompt_and_shown_items(
 
 
 async def test_receipt_of_a_failed_model_call_shows_its_error(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Not only that it did."""
     model = ScriptedModel([ModelUnavailable("It is limiting our requests (429).", outage="busy")])
     given = await answer_message(
-        with_model(app, model), line, MessageSubmission(text="What is my cat called?")
+        with_model(app, model), chat_context, MessageSubmission(text="What is my cat called?")
     )
 
     assert "The model did not answer (busy): It is limiting our requests (429)." in await told(
@@ -84,10 +84,12 @@ async def test_receipt_of_a_rule_based_reply_names_no_model(app: AppContext, say
 
 @pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
 async def test_receipt_lists_missing_parts_in_the_reply_language(
-    app: AppContext, line: ChatContext, language: str
+    app: AppContext, chat_context: ChatContext, language: str
 ) -> None:
     """In its language; of receipts of before, that it was the sense for meaning or the search."""
-    given = await answer_message(app, line, MessageSubmission(text="What is my cat called?"))
+    given = await answer_message(
+        app, chat_context, MessageSubmission(text="What is my cat called?")
+    )
     say = load_phrases(language).phrases
     parts = ["notes", "profile", "inner", "search", "meaning"]
     details = {**given.receipt.details, "language": language, "degraded": True}

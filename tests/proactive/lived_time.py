@@ -59,38 +59,38 @@ async def run_due(app: AppContext, *, lease_s: float = 60.0) -> bool:
 
 
 async def tell(
-    app: AppContext, clock: FrozenClock, line: ChatContext, when: Micros, text: str
+    app: AppContext, clock: FrozenClock, chat_context: ChatContext, when: Micros, text: str
 ) -> StoredReply:
     """Live until a moment, and say something then."""
     await live_until(app, clock, when)
-    return await answer_message(app, line, MessageSubmission(text=text))
+    return await answer_message(app, chat_context, MessageSubmission(text=text))
 
 
-async def choose(app: AppContext, line: ChatContext, **changes: object) -> None:
+async def choose(app: AppContext, chat_context: ChatContext, **changes: object) -> None:
     """Change how a person wants to be spoken to."""
     async with app.db.begin_write() as tx:
-        before = await load_proactive_settings(tx, line.person.id)
+        before = await load_proactive_settings(tx, chat_context.person.id)
         values = {
             name: getattr(before, name) for name in ("level", "quiet", "digest", "recap", "muted")
         }
         settings = ProactiveSettings(**{**values, **changes})
-        await save_proactive_settings(tx, line.person.id, settings, now=app.clock())
+        await save_proactive_settings(tx, chat_context.person.id, settings, now=app.clock())
 
 
-async def list_unasked(app: AppContext, line: ChatContext) -> list[Message]:
+async def list_unasked(app: AppContext, chat_context: ChatContext) -> list[Message]:
     """Return what was said unasked."""
     async with app.db.begin_read() as tx:
-        messages = await list_messages(tx, line.person.id, limit=100_000)
+        messages = await list_messages(tx, chat_context.person.id, limit=100_000)
     return [each for each in messages if (each.external_id or "").startswith("unprompted/impulse/")]
 
 
-async def list_decided(app: AppContext, line: ChatContext) -> list[StoredImpulse]:
+async def list_decided(app: AppContext, chat_context: ChatContext) -> list[StoredImpulse]:
     """Return all impulses, newest first."""
     async with app.db.begin_read() as tx:
-        return await list_impulses(tx, line.person.id, limit=1_000)
+        return await list_impulses(tx, chat_context.person.id, limit=1_000)
 
 
-async def list_beliefs(app: AppContext, line: ChatContext) -> list[Memory]:
+async def list_beliefs(app: AppContext, chat_context: ChatContext) -> list[Memory]:
     """Return everything that is or was believed."""
     async with app.db.begin_read() as tx:
-        return [each.memory for each in await list_memories(tx, line.person.id, live=False)]
+        return [each.memory for each in await list_memories(tx, chat_context.person.id, live=False)]

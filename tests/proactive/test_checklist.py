@@ -28,19 +28,23 @@ LINE = "Is an exam near?"
 
 
 async def live_with(
-    app: AppContext, line: ChatContext, clock: FrozenClock, *answers: str, until: str = "12:10"
+    app: AppContext,
+    chat_context: ChatContext,
+    clock: FrozenClock,
+    *answers: str,
+    until: str = "12:10",
 ) -> ScriptedModel:
     """A morning with a list, and a model that answers so when it looks."""
     clock.now = at("2026-11-17T15:00")
-    await tell(app, clock, line, at("2026-11-17T15:00"), "My exam is on November 20th.")
+    await tell(app, clock, chat_context, at("2026-11-17T15:00"), "My exam is on November 20th.")
     await tell(
         app,
         clock,
-        line,
+        chat_context,
         at("2026-11-17T15:05"),
         "Remind me on 19 November at 15:00 to call Eva",
     )
-    await tell(app, clock, line, at(f"{DAY}T09:10"), f"/heartbeat add {LINE}")
+    await tell(app, clock, chat_context, at(f"{DAY}T09:10"), f"/heartbeat add {LINE}")
     left = [*answers]
 
     def answer(request: CompletionRequest) -> str:
@@ -53,13 +57,13 @@ async def live_with(
 
 
 async def test_list_is_looked_at_each_half_hour_and_what_is_found_is_told(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """ACCEPTANCE L10: HEARTBEAT_OK says nothing; a receipt tells why it was written."""
     found = "Your exam is in two days, on 20 November.\nHEARTBEAT_OK"
-    model = await live_with(app, line, clock, "HEARTBEAT_OK", found, "HEARTBEAT_OK")
+    model = await live_with(app, chat_context, clock, "HEARTBEAT_OK", found, "HEARTBEAT_OK")
 
-    (said,) = await list_unasked(app, line)
+    (said,) = await list_unasked(app, chat_context)
     assert said.at == at(f"{DAY}T10:00")
     assert said.text == "Your exam is in two days, on 20 November."
     looks = [each for each in model.requests if each.prompt == "checklist/1"]
@@ -70,12 +74,13 @@ async def test_list_is_looked_at_each_half_hour_and_what_is_found_is_told(
     assert "2026-11-19 15:00 call Eva" in asked
     assert "2026-11-18 09:30 (Wednesday)" in asked
     async with app.db.begin_read() as tx:
-        receipt = await find_receipt(tx, line.person.id, said.id)
+        receipt = await find_receipt(tx, chat_context.person.id, said.id)
         assert receipt is not None
         text = receipt_as_text(await resolve_receipt(tx, receipt))
     assert "You keep a list" in text
     reasons = {
-        each.impulse.key: each.decisions[-1][1].reason for each in await list_decided(app, line)
+        each.impulse.key: each.decisions[-1][1].reason
+        for each in await list_decided(app, chat_context)
     }
     assert reasons[f"checklist:{DAY}T09:30"] == "no_reply"
     assert reasons[f"checklist:{DAY}T10:00"] == "trigger"
@@ -94,36 +99,36 @@ async def test_list_is_looked_at_each_half_hour_and_what_is_found_is_told(
     ],
 )
 async def test_what_says_that_nothing_is_is_not_sent(
-    app: AppContext, line: ChatContext, clock: FrozenClock, answer: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, answer: str
 ) -> None:
     """However a model writes it."""
-    model = await live_with(app, line, clock, answer, until="09:40")
+    model = await live_with(app, chat_context, clock, answer, until="09:40")
     assert [each.prompt for each in model.requests].count("checklist/1") == 1
-    assert await list_unasked(app, line) == []
+    assert await list_unasked(app, chat_context) == []
 
 
 async def test_list_that_stays_silent_keeps_nothing_else_silent(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """A goal is asked about at its time, though the list is looked at each half hour."""
-    await tell(app, clock, line, at("2026-11-18T15:00"), "My goal is to run twice a week.")
-    await tell(app, clock, line, at("2026-11-18T15:05"), f"/heartbeat add {LINE}")
+    await tell(app, clock, chat_context, at("2026-11-18T15:00"), "My goal is to run twice a week.")
+    await tell(app, clock, chat_context, at("2026-11-18T15:05"), f"/heartbeat add {LINE}")
     model = ScriptedModel(
         lambda request: "HEARTBEAT_OK" if request.prompt == "checklist/1" else "How is running?"
     )
     await live_until(with_model(app, "main", model), clock, at("2026-11-26T18:20"))
 
-    (said,) = await list_unasked(app, line)
+    (said,) = await list_unasked(app, chat_context)
     assert (said.at, said.text) == (at("2026-11-26T18:00"), "How is running?")
 
 
 async def test_beliefs_are_read_for_a_model_alone(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Not while others wait to write, and not where nobody looks."""
-    await tell(app, clock, line, at("2026-11-17T15:00"), "My exam is on November 20th.")
-    await tell(app, clock, line, at(f"{DAY}T09:10"), f"/heartbeat add {LINE}")
-    impulse = next(collect_checklist(line.person, Checklist(lines=(LINE,)), now=clock()))
+    await tell(app, clock, chat_context, at("2026-11-17T15:00"), "My exam is on November 20th.")
+    await tell(app, clock, chat_context, at(f"{DAY}T09:10"), f"/heartbeat add {LINE}")
+    impulse = next(collect_checklist(chat_context.person, Checklist(lines=(LINE,)), now=clock()))
     stored = StoredImpulse(
         id="look",
         impulse=impulse,
@@ -134,17 +139,19 @@ async def test_beliefs_are_read_for_a_model_alone(
         decisions=(),
     )
     async with app.db.begin_read() as tx:
-        plain = await word_by_phrase(tx, line.person, stored, now=clock())
+        plain = await word_by_phrase(tx, chat_context.person, stored, now=clock())
     assert plain is not None
     assert (plain.checklist, plain.records, plain.text) == ((LINE,), (), "")
 
 
 async def test_what_is_forgotten_during_a_look_is_not_told(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """A model was shown it, and writes of it nevertheless."""
-    told = await tell(app, clock, line, at("2026-11-17T15:00"), "My exam is on November 20th.")
-    await tell(app, clock, line, at(f"{DAY}T09:10"), f"/heartbeat add {LINE}")
+    told = await tell(
+        app, clock, chat_context, at("2026-11-17T15:00"), "My exam is on November 20th."
+    )
+    await tell(app, clock, chat_context, at(f"{DAY}T09:10"), f"/heartbeat add {LINE}")
 
     class SlowModel(ScriptedModel):
         @override
@@ -152,61 +159,61 @@ async def test_what_is_forgotten_during_a_look_is_not_told(
             self, request: CompletionRequest, on_text: TextCallback | None = None
         ) -> Completion:
             if not self.requests:
-                await forget(app, line.person.id, DeletionRequest(ids=(told.message.id,)))
+                await forget(app, chat_context.person.id, DeletionRequest(ids=(told.message.id,)))
             return await super().complete(request, on_text)
 
     model = SlowModel(["Your exam is in two days.", "HEARTBEAT_OK"])
     await live_until(with_model(app, "main", model), clock, at(f"{DAY}T12:10"))
     asked = [each.turns[-1].text for each in model.requests if each.prompt == "checklist/1"]
     assert ["November 20th" in each for each in asked][:2] == [True, False]
-    assert await list_unasked(app, line) == []
+    assert await list_unasked(app, chat_context) == []
 
 
 async def test_no_model_is_asked_in_quiet_hours_or_for_an_empty_list(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """ACCEPTANCE L10: from 8 to 22 by the clock of the person, as for all that is unasked."""
-    model = await live_with(app, line, clock, "HEARTBEAT_OK", until="23:59")
+    model = await live_with(app, chat_context, clock, "HEARTBEAT_OK", until="23:59")
     looks = [each for each in model.requests if each.prompt == "checklist/1"]
     assert len(looks) == 25  # from 9:30 to 21:30
 
-    await tell(app, clock, line, at("2026-11-19T08:45"), "/heartbeat off")
+    await tell(app, clock, chat_context, at("2026-11-19T08:45"), "/heartbeat off")
     count = len(model.requests)
     await live_until(with_model(app, "main", model), clock, at("2026-11-19T14:00"))
     assert [each for each in model.requests[count:] if each.prompt == "checklist/1"] == []
-    assert await list_unasked(app, line) == []
+    assert await list_unasked(app, chat_context) == []
 
 
 async def test_without_a_model_nothing_is_said(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Nobody can look; the reply to the command says so."""
     clock.now = at(f"{DAY}T09:05")
-    reply = await tell(app, clock, line, at(f"{DAY}T09:05"), f"/heartbeat add {LINE}")
+    reply = await tell(app, clock, chat_context, at(f"{DAY}T09:05"), f"/heartbeat add {LINE}")
     await live_until(app, clock, at(f"{DAY}T12:10"))
 
-    assert await list_unasked(app, line) == []
+    assert await list_unasked(app, chat_context) == []
     assert "At most every 30 minutes, outside your quiet hours, I look" in reply.reply.text
     assert f"1. {LINE}" in reply.reply.text
 
 
 async def test_what_is_not_wanted_again_is_wanted_with_a_new_line(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """As any kind of message."""
     clock.now = at(f"{DAY}T09:05")
-    await tell(app, clock, line, at(f"{DAY}T09:05"), f"/heartbeat add {LINE}")
-    await tell(app, clock, line, at(f"{DAY}T09:06"), "no more heartbeats")
+    await tell(app, clock, chat_context, at(f"{DAY}T09:05"), f"/heartbeat add {LINE}")
+    await tell(app, clock, chat_context, at(f"{DAY}T09:06"), "no more heartbeats")
     async with app.db.begin_read() as tx:
-        assert (await load_proactive_settings(tx, line.person.id)).muted == {"checklist"}
-    await tell(app, clock, line, at(f"{DAY}T09:07"), "/heartbeat add Do I drink enough?")
+        assert (await load_proactive_settings(tx, chat_context.person.id)).muted == {"checklist"}
+    await tell(app, clock, chat_context, at(f"{DAY}T09:07"), "/heartbeat add Do I drink enough?")
     async with app.db.begin_read() as tx:
-        assert (await load_proactive_settings(tx, line.person.id)).muted == frozenset()
+        assert (await load_proactive_settings(tx, chat_context.person.id)).muted == frozenset()
 
 
-def test_looks_are_aligned_to_the_clock_of_the_person(line: ChatContext) -> None:
+def test_looks_are_aligned_to_the_clock_of_the_person(chat_context: ChatContext) -> None:
     """Also over a change of the clocks; the first is the one whose time it is."""
-    person = replace(line.person, zone="Europe/Lisbon")
+    person = replace(chat_context.person, zone="Europe/Lisbon")
     hourly = Checklist(lines=(LINE,), minutes=60)
     now = at("2026-10-24T10:20")
     found = list(collect_checklist(person, hourly, now=now))

@@ -42,28 +42,31 @@ def build_weight(person: PersonId, day: date, value: float) -> Measurement:
 
 
 async def keep_weights(
-    app: AppContext, line: ChatContext, clock: FrozenClock, values: Sequence[float]
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, values: Sequence[float]
 ) -> None:
     """Keep a weight of each of the days until the last, and plan a look at them."""
     days = [LAST - timedelta(days=each) for each in reversed(range(len(values)))]
     kept = [
-        build_weight(line.person.id, day, value) for day, value in zip(days, values, strict=True)
+        build_weight(chat_context.person.id, day, value)
+        for day, value in zip(days, values, strict=True)
     ]
     async with app.db.begin_write() as tx:
-        await save_measurements(tx, line.person.id, kept, now=clock())
-        await plan_next_look(tx, line.person.id, now=clock())
+        await save_measurements(tx, chat_context.person.id, kept, now=clock())
+        await plan_next_look(tx, chat_context.person.id, now=clock())
 
 
 async def test_clear_change_is_told_once_with_its_reason_and_its_end(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """In the evening, with what it was before; "not again" ends the kind."""
-    await tell(app, clock, line, at("2026-11-18T08:00"), "Hello.")
-    await choose(app, line, level="normal")
-    await keep_weights(app, line, clock, [70.0, 70.4] * 14 + [73.1] * 7)
+    await tell(app, clock, chat_context, at("2026-11-18T08:00"), "Hello.")
+    await choose(app, chat_context, level="normal")
+    await keep_weights(app, chat_context, clock, [70.0, 70.4] * 14 + [73.1] * 7)
     await live_until(app, clock, at("2026-11-19T17:00"))
-    (said,) = await list_unasked(app, line)
-    again = await tell(app, clock, line, at("2026-11-19T17:10"), "Don't tell me that again.")
+    (said,) = await list_unasked(app, chat_context)
+    again = await tell(
+        app, clock, chat_context, at("2026-11-19T17:10"), "Don't tell me that again."
+    )
     await live_until(app, clock, at("2026-11-27T12:00"))
 
     assert said.at == at("2026-11-18T18:00")
@@ -73,7 +76,9 @@ async def test_clear_change_is_told_once_with_its_reason_and_its_end(
     )
     assert "numbers" in again.reply.text
     assert [
-        each.status for each in await list_decided(app, line) if each.impulse.kind == "number"
+        each.status
+        for each in await list_decided(app, chat_context)
+        if each.impulse.kind == "number"
     ] == ["said"]
 
 
@@ -81,31 +86,34 @@ async def test_clear_change_is_told_once_with_its_reason_and_its_end(
     ("level", "values"), [("shy", [70.0] * 28 + [75.0] * 7), ("normal", [70.0, 72.0] * 18)]
 )
 async def test_little_is_said_to_the_shy_and_nothing_of_what_is_as_usual(
-    app: AppContext, line: ChatContext, clock: FrozenClock, level: str, values: list[float]
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, level: str, values: list[float]
 ) -> None:
     """The usual ups and downs are no news."""
-    await tell(app, clock, line, at("2026-11-18T08:00"), "Hello.")
-    await choose(app, line, level=level)
-    await keep_weights(app, line, clock, values)
+    await tell(app, clock, chat_context, at("2026-11-18T08:00"), "Hello.")
+    await choose(app, chat_context, level=level)
+    await keep_weights(app, chat_context, clock, values)
     await live_until(app, clock, at("2026-11-18T22:00"))
 
-    assert await list_unasked(app, line) == []
+    assert await list_unasked(app, chat_context) == []
 
 
 async def test_number_that_is_taken_out_meanwhile_is_not_told(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The rest of the numbers is as usual."""
-    await tell(app, clock, line, at("2026-11-18T08:00"), "Hello.")
-    await choose(app, line, level="normal")
-    await keep_weights(app, line, clock, [70.0, 70.4] * 33 + [66.0])
+    await tell(app, clock, chat_context, at("2026-11-18T08:00"), "Hello.")
+    await choose(app, chat_context, level="normal")
+    await keep_weights(app, chat_context, clock, [70.0, 70.4] * 33 + [66.0])
     async with app.db.begin_write() as tx:
         await save_measurements(
-            tx, line.person.id, [build_weight(line.person.id, LAST, 70.1)], now=clock()
+            tx,
+            chat_context.person.id,
+            [build_weight(chat_context.person.id, LAST, 70.1)],
+            now=clock(),
         )
     await live_until(app, clock, at("2026-11-18T22:00"))
 
-    assert await list_unasked(app, line) == []
+    assert await list_unasked(app, chat_context) == []
 
 
 def build_days(values: Sequence[float]) -> list[DayValue]:

@@ -116,19 +116,21 @@ async def move_in(app: AppContext, life: Life) -> ChatContext:
     async with app.db.begin_write() as tx:
         person = await ensure_person(tx, life.name, now=app.clock(), zone=life.zone)
         await set_zone(tx, person.id, life.zone, is_said=True)
-    line = await open_local_chat(app.db, app.clock, app.settings, person=life.name, channel="phone")
-    await choose(app, line, level=life.level, quiet=life.quiet)
-    return line
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=life.name, channel="phone"
+    )
+    await choose(app, chat_context, level=life.level, quiet=life.quiet)
+    return chat_context
 
 
 async def believe(
-    app: AppContext, line: ChatContext, said: Message, kind: str, due_at: Micros, zone: str
+    app: AppContext, chat_context: ChatContext, said: Message, kind: str, due_at: Micros, zone: str
 ) -> None:
     """Have it believed that something is promised or expected, from a message."""
     now = app.clock()
     memory = Memory(
         id=MemoryId(ObjectId(new_id(now))),
-        person=line.person.id,
+        person=chat_context.person.id,
         kind=kind,
         text=said.text,
         language="en",
@@ -141,21 +143,25 @@ async def believe(
         ground = Provenance(author="rules/1", causes=(cause,))
         await record_decision(tx, memory, op="learned", base=0, provenance=ground, now=now)
         words = [NewEvidence(source=said, quote=said.text)]
-        await add_evidence(tx, line.person.id, memory.id, words, extractor="rules/1", now=now)
-        await plan_next_look(tx, line.person.id, now=now)
+        await add_evidence(
+            tx, chat_context.person.id, memory.id, words, extractor="rules/1", now=now
+        )
+        await plan_next_look(tx, chat_context.person.id, now=now)
 
 
-async def speak(app: AppContext, line: ChatContext, life: Life, luck: random.Random) -> None:
+async def speak(
+    app: AppContext, chat_context: ChatContext, life: Life, luck: random.Random
+) -> None:
     """Say something, from which something to come is known."""
     text = f"There is something ahead, number {luck.randrange(10_000)}."
-    said = (await answer_message(app, line, MessageSubmission(text=text))).message
+    said = (await answer_message(app, chat_context, MessageSubmission(text=text))).message
     for _ in range(luck.randrange(3)):
         kind = luck.choice(["commitment", "expectation"])
         days = luck.randrange(1, 6)
         due_at = get_local_time(app.clock(), life.zone, days=days, hour=23, minute=59)
         if luck.random() < 0.3:
             due_at = get_local_time(app.clock(), life.zone, days=days, hour=luck.randrange(24))
-        await believe(app, line, said, kind, due_at, life.zone)
+        await believe(app, chat_context, said, kind, due_at, life.zone)
 
 
 async def live_through(
@@ -232,10 +238,12 @@ def check_pace(life: Life, said: list[Message]) -> None:
     assert all(later - earlier >= least for earlier, later in pairwise(times))
 
 
-async def check_cold(app: AppContext, life: Life, line: ChatContext, said: list[Message]) -> None:
+async def check_cold(
+    app: AppContext, life: Life, chat_context: ChatContext, said: list[Message]
+) -> None:
     """Who does not answer is left alone (ACCEPTANCE L13)."""
     async with app.db.begin_read() as tx:
-        everything = await list_messages(tx, line.person.id, limit=100_000)
+        everything = await list_messages(tx, chat_context.person.id, limit=100_000)
     unasked, run = {each.id for each in said}, list[Micros]()
     for message in sorted(everything, key=lambda each: each.seq):
         if message.role == "person":
@@ -249,10 +257,10 @@ async def check_cold(app: AppContext, life: Life, line: ChatContext, said: list[
         assert 1 <= len(said) <= MAX_UNANSWERED_EVER
 
 
-async def check_once(app: AppContext, line: ChatContext, said: list[Message]) -> None:
+async def check_once(app: AppContext, chat_context: ChatContext, said: list[Message]) -> None:
     """Each impulse was said once and is delivered once, whoever was killed (ACCEPTANCE L13)."""
     async with app.db.begin_read() as tx:
-        impulses = await list_impulses(tx, line.person.id, limit=10_000)
+        impulses = await list_impulses(tx, chat_context.person.id, limit=10_000)
         jobs = await list_jobs(tx, is_dead_letter=False)
     assert sorted(each.message for each in impulses if each.status == "said") == sorted(
         each.id for each in said
@@ -263,6 +271,6 @@ async def check_once(app: AppContext, line: ChatContext, said: list[Message]) ->
     sent = Counter(
         parse_reply_part(job).reply
         for job in jobs
-        if job.queue == "outbox" and job.person == line.person.id
+        if job.queue == "outbox" and job.person == chat_context.person.id
     )
     assert {sent[each.id] for each in said} == {1}

@@ -31,10 +31,10 @@ def thinking(text: str) -> Mind:
 async def live_in(app: AppContext, clock: FrozenClock) -> None:
     """Have something read and thought about, while time goes on."""
     going_on = replace(app, clock=lambda: clock.tick(seconds=0.01))
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         going_on.db, going_on.clock, going_on.settings, person=None, channel="terminal"
     )
-    await tell(thinking_house(going_on, thinking(MISSES)), line, *TOLD)
+    await tell(thinking_house(going_on, thinking(MISSES)), chat_context, *TOLD)
     clock.tick(minutes=90)
 
 

@@ -367,7 +367,7 @@ READ_BY_MODEL = {
 async def test_replay_reads_a_segment_with_each_reader_that_found_something_in_it(
     app: AppContext,
     second: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     by_rules_before: bool,
     by_rules_after: bool,
@@ -380,20 +380,22 @@ async def test_replay_reads_a_segment_with_each_reader_that_found_something_in_i
         "The old boat down at the pier is mine, I bought it in 2019.",
         "My spare key is with Otto.",
     ):
-        await answer_message(app, line, MessageSubmission(text=text))
+        await answer_message(app, chat_context, MessageSubmission(text=text))
         clock.tick(minutes=1)
-    await learn_now(app if by_rules_before else with_model, line.person.id, cut_reason="asked")
+    await learn_now(
+        app if by_rules_before else with_model, chat_context.person.id, cut_reason="asked"
+    )
     clock.tick(minutes=1)
-    plan = await plan_reextraction(app.db, app.settings, line.person.id)
+    plan = await plan_reextraction(app.db, app.settings, chat_context.person.id)
     assert len(plan.segments) == by_rules_before
     await schedule_reextraction(app.db, app.clock, app.notifier, plan)
-    await process_due_segments(with_model, line.person.id)
+    await process_due_segments(with_model, chat_context.person.id)
     clock.tick(minutes=1)
     if by_rules_after:
         async with app.db.begin_read() as tx:
-            (key,) = [e for e in await list_messages(tx, line.person.id) if "key" in e.text]
-        await forget(app, line.person.id, DeletionRequest(ids=(key.id,)))
-        await learn_now(app, line.person.id, cut_reason="asked")
+            (key,) = [e for e in await list_messages(tx, chat_context.person.id) if "key" in e.text]
+        await forget(app, chat_context.person.id, DeletionRequest(ids=(key.id,)))
+        await learn_now(app, chat_context.person.id, cut_reason="asked")
         clock.tick(minutes=1)
 
     await derived(app.db, second, model=model)

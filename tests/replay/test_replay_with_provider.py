@@ -93,11 +93,13 @@ async def test_replay_reuses_answers_of_the_same_model_and_asks_another(
 
 async def live_in(app: AppContext) -> None:
     """Say where one lives, have it read, and pin what was learned."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    await answer_message(replace(app, models={}), line, MessageSubmission(text=HOME))
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
+    await answer_message(replace(app, models={}), chat_context, MessageSubmission(text=HOME))
     for text in ("It is small, but the light is good.", "The cat sleeps on the stove."):
-        await answer_message(replace(app, models={}), line, MessageSubmission(text=text))
-    await learn_now(app, line.person.id, cut_reason="asked")
+        await answer_message(replace(app, models={}), chat_context, MessageSubmission(text=text))
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
     person = await owner_of(app.db)
     async with app.db.begin_read() as tx:
         (home,) = [e.memory for e in await list_memories(tx, person) if e.memory.kind == "fact"]

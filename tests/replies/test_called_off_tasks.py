@@ -19,10 +19,10 @@ def monday(clock: FrozenClock) -> None:
     clock.now = parse_timestamp("2026-11-30T14:00", ZONE)[0]
 
 
-async def find_task(app: AppContext, line: ChatContext) -> Task:
+async def find_task(app: AppContext, chat_context: ChatContext) -> Task:
     """The one task there is, whatever became of it."""
     async with app.db.begin_read() as tx:
-        (task,) = await list_tasks(tx, line.person.id, statuses=STATUSES)
+        (task,) = await list_tasks(tx, chat_context.person.id, statuses=STATUSES)
     return task
 
 
@@ -48,13 +48,13 @@ async def find_task(app: AppContext, line: ChatContext) -> Task:
     ],
 )
 async def test_series_goes_on_after_the_day_that_is_off(
-    app: AppContext, line: ChatContext, say: Say, asked: str, told: str
+    app: AppContext, chat_context: ChatContext, say: Say, asked: str, told: str
 ) -> None:
     """It is said when it comes next."""
     await say(asked)
     reply = (await say(told)).reply.text
 
-    task = await find_task(app, line)
+    task = await find_task(app, chat_context)
     assert task.status == "open"
     assert task.due_at is not None
     assert f"{from_micros(task.due_at, ZONE):%Y-%m-%d %H:%M}" == "2026-12-08 16:00"
@@ -87,14 +87,14 @@ async def test_series_goes_on_after_the_day_that_is_off(
     ],
 )
 async def test_what_comes_once_is_taken_off_at_a_yes(
-    app: AppContext, line: ChatContext, say: Say, asked: str, told: str, yes: str
+    app: AppContext, chat_context: ChatContext, say: Say, asked: str, told: str, yes: str
 ) -> None:
     """Not before: it may be another practice."""
     await say(asked)
     await say(told)
-    assert (await find_task(app, line)).status == "open"
+    assert (await find_task(app, chat_context)).status == "open"
     await say(yes)
-    assert (await find_task(app, line)).status == "cancelled"
+    assert (await find_task(app, chat_context)).status == "cancelled"
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,12 @@ async def test_what_comes_once_is_taken_off_at_a_yes(
     ],
 )
 async def test_what_is_off_on_another_day_or_is_another_thing_changes_nothing(
-    app: AppContext, line: ChatContext, say: Say, asked: str, told: str
+    app: AppContext, chat_context: ChatContext, say: Say, asked: str, told: str
 ) -> None:
     """Nor does a question."""
     await say(asked)
-    before = await find_task(app, line)
+    before = await find_task(app, chat_context)
     reply = (await say(told)).reply
 
-    assert await find_task(app, line) == before
+    assert await find_task(app, chat_context) == before
     assert "called off" not in reply.details.get("handled", ())

@@ -41,7 +41,7 @@ def limited(app: AppContext, per_minute: int) -> AppContext:
 
 
 async def test_rate_limited_message_gives_a_delay_notice_with_seconds(
-    app: AppContext, line: ChatContext, clock: FrozenClock, told: list[Delay]
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, told: list[Delay]
 ) -> None:
     """And is answered then; nothing of it is kept."""
     app = limited(app, 2)
@@ -51,21 +51,21 @@ async def test_rate_limited_message_gives_a_delay_notice_with_seconds(
         clock.tick(seconds=60)
 
     for text in ("hello", "hello again", "and again"):
-        given = await answer_message(app, line, MessageSubmission(text=text), on_delay=tell)
+        given = await answer_message(app, chat_context, MessageSubmission(text=text), on_delay=tell)
 
     assert told == [Delay(reason="limit", seconds=30)]
     assert given.reply.text
-    assert [role for role, _ in await log_of(app, line)] == ["person", "companion"] * 3
+    assert [role for role, _ in await log_of(app, chat_context)] == ["person", "companion"] * 3
 
 
 @pytest.mark.slow
 async def test_waiting_for_an_earlier_turn_gives_a_delay_notice(
-    app: AppContext, line: ChatContext, told: list[Delay]
+    app: AppContext, chat_context: ChatContext, told: list[Delay]
 ) -> None:
     """Whoever is at it."""
     slow = with_model(app, ScriptedModel([ScriptedReply(text="one", delay_s=1.5), "two"]))
-    first = await said(slow, line, "first")
-    second = await said(slow, line, "second")
+    first = await said(slow, chat_context, "first")
+    second = await said(slow, chat_context, "second")
 
     async def tell(delay: Delay) -> None:
         told.append(delay)
@@ -81,7 +81,7 @@ async def test_waiting_for_an_earlier_turn_gives_a_delay_notice(
 
 @pytest.mark.slow
 async def test_silent_model_gives_one_delay_notice_before_the_first_word(
-    app: AppContext, line: ChatContext, told: list[Delay], monkeypatch: pytest.MonkeyPatch
+    app: AppContext, chat_context: ChatContext, told: list[Delay], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once, and not after the first word."""
     monkeypatch.setattr(waiting, "SILENT_AFTER_S", 0.6)
@@ -96,7 +96,11 @@ async def test_silent_model_gives_one_delay_notice_before_the_first_word(
         heard.append(piece)
 
     await answer_message(
-        with_model(app, model), line, MessageSubmission(text="a story"), on_text=say, on_delay=tell
+        with_model(app, model),
+        chat_context,
+        MessageSubmission(text="a story"),
+        on_text=say,
+        on_delay=tell,
     )
 
     assert [delay.reason for delay in told] == ["silent"]
@@ -104,14 +108,14 @@ async def test_silent_model_gives_one_delay_notice_before_the_first_word(
 
 
 async def test_quick_reply_gives_no_delay_notice(
-    app: AppContext, line: ChatContext, told: list[Delay]
+    app: AppContext, chat_context: ChatContext, told: list[Delay]
 ) -> None:
     """There was nothing to wait for."""
 
     async def tell(delay: Delay) -> None:
         told.append(delay)
 
-    await answer_message(app, line, MessageSubmission(text="hello"), on_delay=tell)
+    await answer_message(app, chat_context, MessageSubmission(text="hello"), on_delay=tell)
 
     assert told == []
 
@@ -130,7 +134,7 @@ def test_every_delay_reason_has_text_in_every_language(
 
 @pytest.mark.parametrize("text", ["Marie", "Pasta carbonara", "Et toi, où es-tu ?"])
 async def test_delay_notice_is_in_the_language_of_the_chat(
-    app: AppContext, line: ChatContext, clock: FrozenClock, text: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, text: str
 ) -> None:
     """Not of what was just said, nor what the person has spoken in another chat."""
     slow = limited(app, 1)
@@ -141,53 +145,61 @@ async def test_delay_notice_is_in_the_language_of_the_chat(
         clock.tick(seconds=60)
 
     await answer_message(
-        slow, line, MessageSubmission(text="I am going to the market with my sister and her son.")
+        slow,
+        chat_context,
+        MessageSubmission(text="I am going to the market with my sister and her son."),
     )
     clock.tick(seconds=60)
     diary = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="diary")
     await answer_message(
         app, diary, MessageSubmission(text="Je vais au marché avec ma sœur, et toi ?")
     )
-    await answer_message(slow, line, MessageSubmission(text="What is the name of my cat?"))
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    await answer_message(slow, line, MessageSubmission(text=text), on_delay=tell)
+    await answer_message(slow, chat_context, MessageSubmission(text="What is the name of my cat?"))
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
+    await answer_message(slow, chat_context, MessageSubmission(text=text), on_delay=tell)
 
     assert words == [load_phrases("en").phrases["wait_limit"].format(seconds=60)]
 
 
-async def test_stop_removes_a_turn_that_was_not_started(app: AppContext, line: ChatContext) -> None:
+async def test_stop_removes_a_turn_that_was_not_started(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """At once, without a word of reply, and the log says why."""
     accepted = await accept_message(
-        app, line, MessageSubmission(text="never mind"), claim_now=False
+        app, chat_context, MessageSubmission(text="never mind"), claim_now=False
     )
     assert accepted is not None
-    await stop_turn(app, line, accepted.message.id)
+    await stop_turn(app, chat_context, accepted.message.id)
 
     with pytest.raises(TurnStopped):
         await wait_for_reply(app, accepted, on_text=None)
-    assert [role for role, _ in await log_of(app, line)] == ["person", "marker"]
+    assert [role for role, _ in await log_of(app, chat_context)] == ["person", "marker"]
     assert await jobs_in(app) == []
 
 
 async def test_stop_drops_the_dead_letter_of_its_turn(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """It is not tried again, whoever asks for that; a second stop finds nothing."""
-    accepted = await said(app, line, "a bad thing")
+    accepted = await said(app, chat_context, "a bad thing")
     async with app.db.begin_write() as tx:
         await tx.run("UPDATE job SET dead_lettered_at = 1, error = 'a bug'")
         await tx.run("UPDATE job_partition SET ready_at = NULL")
     for _ in range(2):
-        await stop_turn(app, line, accepted.message.id)
+        await stop_turn(app, chat_context, accepted.message.id)
 
     assert await jobs_in(app) == await jobs_in(app, failed=True) == []
-    assert [role for role, _ in await log_of(app, line)] == ["person", "marker"]
+    assert [role for role, _ in await log_of(app, chat_context)] == ["person", "marker"]
 
 
-async def test_a_stop_after_the_answer_changes_nothing(app: AppContext, line: ChatContext) -> None:
+async def test_a_stop_after_the_answer_changes_nothing(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """What was said was said."""
-    given = await answer_message(app, line, MessageSubmission(text="hello"))
-    await stop_turn(app, line, given.message.id)
+    given = await answer_message(app, chat_context, MessageSubmission(text="hello"))
+    await stop_turn(app, chat_context, given.message.id)
 
-    assert [role for role, _ in await log_of(app, line)] == ["person", "companion"]
+    assert [role for role, _ in await log_of(app, chat_context)] == ["person", "companion"]
     assert await jobs_in(app) == []

@@ -102,28 +102,28 @@ class Screen(Mute):
             self.placed[self.external_id] = text
 
 
-async def answered(app: AppContext, line: ChatContext, screen: Screen) -> None:
+async def answered(app: AppContext, chat_context: ChatContext, screen: Screen) -> None:
     """Have what is said answered by a worker that reaches the screen."""
-    await accept_message(app, line, MessageSubmission(text="Tell me."), claim_now=False)
+    await accept_message(app, chat_context, MessageSubmission(text="Tell me."), claim_now=False)
     await work_until(app, lambda: bool(screen.sent))
 
 
 def house_with(
-    app: AppContext, line: ChatContext, screen: Screen, *answers: ScriptedReply
+    app: AppContext, chat_context: ChatContext, screen: Screen, *answers: ScriptedReply
 ) -> AppContext:
     """A house that reaches the screen, with a model that says so."""
-    reached = replace(app, channels={line.chat.channel: screen})
+    reached = replace(app, channels={chat_context.chat.channel: screen})
     return with_model(reached, ScriptedModel(list(answers)))
 
 
 @pytest.mark.slow
 async def test_reply_preview_grows_before_the_reply_is_sent(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """First that it is being written, then its words, in the end the whole of it."""
     screen = Screen()
     slow = ScriptedReply(text="The sea was calm and we swam far out.", delay_s=1.5)
-    await answered(house_with(app, line, screen, slow), line, screen)
+    await answered(house_with(app, chat_context, screen, slow), chat_context, screen)
 
     assert screen.seen[0] == ""
     assert screen.sent == ["The sea was calm and we swam far out."]
@@ -131,26 +131,28 @@ async def test_reply_preview_grows_before_the_reply_is_sent(
 
 
 @pytest.mark.slow
-async def test_hanging_preview_does_not_delay_the_reply(app: AppContext, line: ChatContext) -> None:
+async def test_hanging_preview_does_not_delay_the_reply(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """What is shown is beside the turn."""
     screen = Screen(hangs=True)
     slow = ScriptedReply(text="Here I am.", delay_s=1.3)
     began = asyncio.get_running_loop().time()
-    await answered(house_with(app, line, screen, slow), line, screen)
+    await answered(house_with(app, chat_context, screen, slow), chat_context, screen)
 
     assert asyncio.get_running_loop().time() - began < 5
     assert screen.sent == ["Here I am."]
 
 
 async def test_delivery_resumes_at_the_next_piece_after_a_crash(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """A reply that was put whole by a process that does not reach the platform, cut here."""
     screen = Screen(fails_at="two")
     elsewhere = with_model(app, ScriptedModel([ScriptedReply(text="one\ntwo\nthree")]))
-    elsewhere = replace(elsewhere, platforms=frozenset({line.chat.channel}))
-    here = replace(elsewhere, channels={line.chat.channel: screen})
-    await answer_message(elsewhere, line, MessageSubmission(text="Tell me."))
+    elsewhere = replace(elsewhere, platforms=frozenset({chat_context.chat.channel}))
+    here = replace(elsewhere, channels={chat_context.chat.channel: screen})
+    await answer_message(elsewhere, chat_context, MessageSubmission(text="Tell me."))
     stopping = asyncio.Event()
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         group.create_task(run_worker(here, stopping=stopping))
@@ -168,12 +170,12 @@ async def test_delivery_resumes_at_the_next_piece_after_a_crash(
 @pytest.mark.slow
 @pytest.mark.parametrize("took_s", [0.0, 1.0], ids=["at once", "still on its way"])
 async def test_preview_message_is_edited_into_the_reply(
-    app: AppContext, line: ChatContext, took_s: float
+    app: AppContext, chat_context: ChatContext, took_s: float
 ) -> None:
     """It is sent once and edited from then on; its key is noted as the reply's."""
     screen = Screen(places=True, took_s=took_s)
     slow = ScriptedReply(text="The sea was calm.\nWe swam.", chunk_delay_s=0.25)
-    await answered(house_with(app, line, screen, slow), line, screen)
+    await answered(house_with(app, chat_context, screen, slow), chat_context, screen)
     async with app.db.begin_read() as tx:
         noted = await tx.rows("SELECT ordinal, external_id FROM delivered ORDER BY ordinal")
 
@@ -186,7 +188,7 @@ async def test_preview_message_is_edited_into_the_reply(
 @pytest.mark.parametrize("ends_in", ["a reply", "a failure"])
 async def test_late_preview_message_is_reused_and_not_duplicated(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     monkeypatch: pytest.MonkeyPatch,
     ends_in: str,
@@ -196,13 +198,13 @@ async def test_late_preview_message_is_reused_and_not_duplicated(
     monkeypatch.setattr(showing_live, "DRAFT_DELAY_S", 0.1)
     screen = Screen(places=True, took_s=1.0)
     slow = ScriptedReply(text="The sea was calm.", chunk_delay_s=0.1)
-    here = house_with(app, line, screen, slow)
+    here = house_with(app, chat_context, screen, slow)
 
     def fail(step: CrashPoint) -> None:
         if step == "decided" and ends_in == "a failure":
             raise RuntimeError("It breaks.")
 
-    await accept_message(here, line, MessageSubmission(text="Tell me."), claim_now=False)
+    await accept_message(here, chat_context, MessageSubmission(text="Tell me."), claim_now=False)
     async with app.db.begin_write() as tx:
         held = await claim_jobs(tx, "inbox", owner="one", now=clock(), lease_s=30)
     assert held is not None
@@ -217,18 +219,18 @@ async def test_late_preview_message_is_reused_and_not_duplicated(
 
 @pytest.mark.slow
 async def test_retried_turn_continues_in_the_same_preview_message(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Also another process: which message it is stands with what is being answered."""
     screen = Screen(places=True)
     slow = ScriptedReply(text="The sea was calm and we swam far out.", chunk_delay_s=0.2)
-    here = house_with(app, line, screen, slow)
+    here = house_with(app, chat_context, screen, slow)
 
     def fail(step: CrashPoint) -> None:
         if step == "decided":
             raise RuntimeError("It breaks.")
 
-    await accept_message(here, line, MessageSubmission(text="Tell me."), claim_now=False)
+    await accept_message(here, chat_context, MessageSubmission(text="Tell me."), claim_now=False)
     async with app.db.begin_write() as tx:
         held = await claim_jobs(tx, "inbox", owner="one", now=clock(), lease_s=30)
     assert held is not None
@@ -245,13 +247,13 @@ async def test_retried_turn_continues_in_the_same_preview_message(
 
 
 async def test_quick_reply_reuses_the_preview_message_left_by_a_crash(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Too quick to be shown, after somebody who died before they could note the message."""
     screen = Screen(places=True, left="placed:0", placed={"placed:0": "The sea"})
     quick = ScriptedReply(text="The sea was calm.")
-    here = house_with(app, line, screen, quick)
-    await accept_message(here, line, MessageSubmission(text="Tell me."), claim_now=False)
+    here = house_with(app, chat_context, screen, quick)
+    await accept_message(here, chat_context, MessageSubmission(text="Tell me."), claim_now=False)
     await work_until(here, lambda: bool(screen.sent) or "calm." in screen.placed["placed:0"])
 
     assert screen.placed == {"placed:0": "The sea was calm."}
@@ -260,22 +262,26 @@ async def test_quick_reply_reuses_the_preview_message_left_by_a_crash(
 
 @pytest.mark.slow
 async def test_stop_does_not_wait_for_a_preview_in_flight(
-    app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch
+    app: AppContext, chat_context: ChatContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing will be sent that could be sent twice."""
     monkeypatch.setattr(showing_live, "DRAFT_DELAY_S", 0.1)
     screen = Screen(places=True, took_s=20.0)
-    here = house_with(app, line, screen, ScriptedReply(text="The sea was calm.", chunk_delay_s=5.0))
-    accepted = await accept_message(here, line, MessageSubmission(text="Tell me."), claim_now=False)
+    here = house_with(
+        app, chat_context, screen, ScriptedReply(text="The sea was calm.", chunk_delay_s=5.0)
+    )
+    accepted = await accept_message(
+        here, chat_context, MessageSubmission(text="Tell me."), claim_now=False
+    )
     assert accepted is not None
     stopping = asyncio.Event()
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         group.create_task(run_worker(here, stopping=stopping))
         await screen.begun.wait()
-        await stop_turn(here, line, accepted.message.id)
+        await stop_turn(here, chat_context, accepted.message.id)
         stopping.set()
 
-    assert [role for role, _ in await log_of(app, line)] == ["person", "marker"]
+    assert [role for role, _ in await log_of(app, chat_context)] == ["person", "marker"]
     assert await jobs_in(app) == []
     assert screen.sent == []
     assert not screen.is_sending

@@ -12,10 +12,10 @@ RUN = "My goal is to run twice a week."
 CALL = "My goal is to call my mother every week."
 
 
-async def goals(app: AppContext, line: ChatContext) -> list[GoalState]:
+async def goals(app: AppContext, chat_context: ChatContext) -> list[GoalState]:
     """The goals, with what was counted for them."""
     async with app.db.begin_read() as tx:
-        return await list_goals(tx, line.person.id)
+        return await list_goals(tx, chat_context.person.id)
 
 
 @pytest.mark.parametrize(
@@ -51,13 +51,13 @@ async def goals(app: AppContext, line: ChatContext) -> list[GoalState]:
     ],
 )
 async def test_what_was_done_is_counted_once_and_told(
-    app: AppContext, line: ChatContext, say: Say, goal: str, told: str
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, told: str
 ) -> None:
     """In five languages; the reply says what it is counted for."""
     await say(goal)
     reply = await say(told)
 
-    (state,) = await goals(app, line)
+    (state,) = await goals(app, chat_context)
     assert len(state.progress) == 1
     assert state.goal.text in reply.reply.text
 
@@ -88,12 +88,12 @@ async def test_count_of_the_week_is_told(say: Say) -> None:
     ],
 )
 async def test_what_is_in_doubt_counts_for_nothing(
-    app: AppContext, line: ChatContext, say: Say, told: str
+    app: AppContext, chat_context: ChatContext, say: Say, told: str
 ) -> None:
     """What is planned, denied, asked or done by others."""
     await say(RUN)
     await say(told)
-    assert [each.progress for each in await goals(app, line)] == [()]
+    assert [each.progress for each in await goals(app, chat_context)] == [()]
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ async def test_what_is_in_doubt_counts_for_nothing(
     ],
 )
 async def test_words_of_another_sense_or_time_count_for_nothing(
-    app: AppContext, line: ChatContext, say: Say, goal: str, told: str
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, told: str
 ) -> None:
     """What a verb means with what stands by it, and what was before the period that it is."""
     await say(goal)
     await say(told)
-    assert [each.progress for each in await goals(app, line)] == [()]
+    assert [each.progress for each in await goals(app, chat_context)] == [()]
 
 
 @pytest.mark.parametrize(
@@ -139,12 +139,12 @@ async def test_words_of_another_sense_or_time_count_for_nothing(
     ],
 )
 async def test_measures_and_circumstances_leave_the_sense(
-    app: AppContext, line: ChatContext, say: Say, goal: str, told: str
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, told: str
 ) -> None:
     """How far and how long, with whom and what about."""
     await say(goal)
     await say(told)
-    assert [len(each.progress) for each in await goals(app, line)] == [1]
+    assert [len(each.progress) for each in await goals(app, chat_context)] == [1]
 
 
 @pytest.mark.parametrize(
@@ -166,13 +166,13 @@ async def test_measures_and_circumstances_leave_the_sense(
     ],
 )
 async def test_whole_things_are_counted_not_what_is_told_of_them(
-    app: AppContext, line: ChatContext, say: Say, goal: str, told: str, counted: int
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, told: str, counted: int
 ) -> None:
     """A book that was finished, not an hour with one."""
     await say(goal)
     await say(told)
     async with app.db.begin_read() as tx:
-        (state,) = await list_goals(tx, line.person.id)
+        (state,) = await list_goals(tx, chat_context.person.id)
     assert len(state.progress) == counted
 
 
@@ -180,14 +180,14 @@ async def test_whole_things_are_counted_not_what_is_told_of_them(
     "taken_back", ["no, I didn't run today", "that doesn't count", "/goal undo 1"]
 )
 async def test_count_is_taken_back(
-    app: AppContext, line: ChatContext, say: Say, taken_back: str
+    app: AppContext, chat_context: ChatContext, say: Say, taken_back: str
 ) -> None:
     """In words or by the command; what was not counted stays talk."""
     await say("My goal is to run twice a week.")
     await say("I ran this morning.")
     reply = await say(taken_back)
     async with app.db.begin_read() as tx:
-        (state,) = await list_goals(tx, line.person.id)
+        (state,) = await list_goals(tx, chat_context.person.id)
     assert state.progress == ()
     assert "no longer count" in reply.reply.text
 
@@ -206,13 +206,13 @@ async def test_count_is_taken_back(
     ],
 )
 async def test_as_many_as_are_told_are_counted(
-    app: AppContext, line: ChatContext, say: Say, goal: str, deed: str, count: int
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, deed: str, count: int
 ) -> None:
     """For a goal that counts things."""
     await say(goal)
     told = (await say(deed)).reply.text
 
-    (state,) = await goals(app, line)
+    (state,) = await goals(app, chat_context)
     assert [each.amount for each in state.progress] == [count], told
     assert str(count) in told
 
@@ -229,13 +229,13 @@ async def test_as_many_as_are_told_are_counted(
     ],
 )
 async def test_report_in_any_words_counts_for_the_goal_that_it_names(
-    app: AppContext, line: ChatContext, say: Say, goal: str, told: str, count: int
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, told: str, count: int
 ) -> None:
     """What was not done does not, nor does talk."""
     await say(goal)
     await say(told)
 
-    (state,) = await goals(app, line)
+    (state,) = await goals(app, chat_context)
     assert len(state.progress) == count
 
 
@@ -248,14 +248,14 @@ async def test_report_in_any_words_counts_for_the_goal_that_it_names(
     ],
 )
 async def test_few_words_are_read_in_the_language_of_the_goal(
-    app: AppContext, line: ChatContext, say: Say, goal: str, told: str
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, told: str
 ) -> None:
     """Somebody speaks more than one, and has goals in each."""
     await say("I walked the dog this morning, and it was lovely.")
     await say(goal)
     await say(RUN.replace("run", "swim"))
     await say(told)
-    assert sorted(len(each.progress) for each in await goals(app, line)) == [0, 1]
+    assert sorted(len(each.progress) for each in await goals(app, chat_context)) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -272,15 +272,15 @@ async def test_few_words_are_read_in_the_language_of_the_goal(
     ],
 )
 async def test_less_than_the_amount_of_a_goal_is_not_the_whole_of_it(
-    app: AppContext, line: ChatContext, say: Say, goal: str, less: str, enough: str
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, less: str, enough: str
 ) -> None:
     """3 km are noted, and are not "1 of 1" of 20."""
     await say(goal)
     await say(less)
-    assert [len(each.progress) for each in await goals(app, line)] == [0]
+    assert [len(each.progress) for each in await goals(app, chat_context)] == [0]
     if enough:
         await say(enough)
-        assert [len(each.progress) for each in await goals(app, line)] == [1]
+        assert [len(each.progress) for each in await goals(app, chat_context)] == [1]
 
 
 @pytest.mark.parametrize(
@@ -293,12 +293,12 @@ async def test_less_than_the_amount_of_a_goal_is_not_the_whole_of_it(
     ],
 )
 async def test_less_is_enough_of_a_limit(
-    app: AppContext, line: ChatContext, say: Say, goal: str, told: str
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, told: str
 ) -> None:
     """28 minutes are under 30."""
     await say(goal)
     await say(told)
-    assert [len(each.progress) for each in await goals(app, line)] == [1]
+    assert [len(each.progress) for each in await goals(app, chat_context)] == [1]
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ async def test_less_is_enough_of_a_limit(
     ],
 )
 async def test_what_is_told_is_added_up_to_a_total(
-    app: AppContext, line: ChatContext, say: Say, goal: str, told: list[str], state: str
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, told: list[str], state: str
 ) -> None:
     """Which is to be reached by a day, whatever one step is; and it is told how far that is."""
     await say(goal)
@@ -325,10 +325,12 @@ async def test_what_is_told_is_added_up_to_a_total(
     assert state in reply.reply.text
 
 
-async def test_level_is_no_step_to_a_total(app: AppContext, line: ChatContext, say: Say) -> None:
+async def test_level_is_no_step_to_a_total(
+    app: AppContext, chat_context: ChatContext, say: Say
+) -> None:
     """71 kg on the scales are not 71 of 70."""
     await say("My goal is to weigh 70 kg by June.")
     reply = await say("I weighed 71 kg this morning.")
-    (state,) = await goals(app, line)
+    (state,) = await goals(app, chat_context)
     assert state.progress == ()
     assert "of 70 kg" not in reply.reply.text

@@ -103,7 +103,7 @@ class Sitting:
     """A talk, and what was shown of it."""
 
     app: AppContext
-    line: ChatContext
+    chat_context: ChatContext
     clock: FrozenClock
     reach: OpenStore | None = None
     replies: list[str] = field(default_factory=list)
@@ -115,7 +115,7 @@ class Sitting:
         async def speak(piece: str) -> None:
             self.replies.append(piece)
 
-        place = ConversationStore(self.app, self.line, open_store=self.reach)
+        place = ConversationStore(self.app, self.chat_context, open_store=self.reach)
         self.talk = Conversation(
             place, self.replies.append, speak, write_notice=self.remarks.append, end=""
         )
@@ -130,15 +130,19 @@ class Sitting:
     async def log(self) -> list[Message]:
         """What is in the store, in the order of writing."""
         async with self.app.db.begin_read() as tx:
-            told = await list_recent_messages(tx, self.line.person.id, self.line.chat.id, limit=100)
+            told = await list_recent_messages(
+                tx, self.chat_context.person.id, self.chat_context.chat.id, limit=100
+            )
         return sorted(told, key=lambda each: each.seq)
 
 
 @pytest.fixture
 async def sitting(app: AppContext, clock: FrozenClock) -> AsyncIterator[Sitting]:
     """Somebody who has told one thing."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    sitting = Sitting(app, line, clock)
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
+    sitting = Sitting(app, chat_context, clock)
     await sitting.hears("My cat is called Miso.")
     yield sitting
 
@@ -192,7 +196,7 @@ async def test_spooled_reply_based_on_a_forgotten_message_is_removed_on_replay(
     sitting: Sitting, app: AppContext
 ) -> None:
     """In another process; the reply keeps its place, and what it does not rest on is as it was."""
-    aside = await start_offline_session(app, sitting.line)
+    aside = await start_offline_session(app, sitting.chat_context)
     for text in ("What is my cat called?", "I have a boat called Dora."):
         sitting.clock.tick(seconds=60)
         given = await answer_message(aside.app, aside.chat_context, MessageSubmission(text=text))
@@ -200,7 +204,7 @@ async def test_spooled_reply_based_on_a_forgotten_message_is_removed_on_replay(
     cat = (await sitting.log())[0]
     await forget(app, cat.person, DeletionRequest(ids=[cat.id]))
 
-    await replay_session(aside, app, sitting.line)
+    await replay_session(aside, app, sitting.chat_context)
     log = (await sitting.log())[-4:]
     assert [each.role for each in log] == ["person", "companion"] * 2
     assert log[1].text == ENGLISH["taken_back"]
@@ -247,11 +251,11 @@ async def test_spooled_note_is_forgotten_from_model_call_records(
 async def told_aside(sitting: Sitting, talk: Mapping[str, str]) -> Message:
     """Have things said aside, answered by a model, and brought home; the first of them there."""
     thinking = with_models(sitting.app, {"main": ScriptedModel(list(talk.values()))})
-    aside = await start_offline_session(thinking, sitting.line)
+    aside = await start_offline_session(thinking, sitting.chat_context)
     for text in talk:
         sitting.clock.tick(seconds=60)
         await answer_message(aside.app, aside.chat_context, MessageSubmission(text=text))
-    return (await replay_session(aside, sitting.app, sitting.line))[0]
+    return (await replay_session(aside, sitting.app, sitting.chat_context))[0]
 
 
 async def shown_in(tx: Transaction, person: PersonId) -> list[tuple[str, ...]]:
@@ -266,8 +270,8 @@ async def test_spooled_session_is_replayed_only_once(sitting: Sitting, broken: B
         await sitting.hears("I have a boat called Dora.")
     aside = sitting.talk._store._offline
     assert aside is not None
-    assert len(await replay_session(aside, sitting.app, sitting.line)) == 2
-    assert await replay_session(aside, sitting.app, sitting.line) == []
+    assert len(await replay_session(aside, sitting.app, sitting.chat_context)) == 2
+    assert await replay_session(aside, sitting.app, sitting.chat_context) == []
     await sitting.hears("Good night.")
 
     texts = [each.text for each in await sitting.log() if each.role == "person"]
@@ -280,7 +284,7 @@ async def test_unsaved_messages_are_reported_at_the_end(sitting: Sitting, broken
     nowhere.parent.mkdir(exist_ok=True)
     nowhere.write_text("in the way")
     settings = replace(sitting.app.settings, data=nowhere)
-    sitting = Sitting(replace(sitting.app, settings=settings), sitting.line, sitting.clock)
+    sitting = Sitting(replace(sitting.app, settings=settings), sitting.chat_context, sitting.clock)
     with broken():
         await sitting.hears("I have a boat called Dora.")
         await sitting.talk.finish()
@@ -311,14 +315,14 @@ async def test_unsaved_messages_are_written_to_an_importable_private_file(
     assert file.stat().st_mode & 0o777 == 0o600
     assert await brought(sitting, file) == 4
     async with sitting.app.db.begin_read() as tx:
-        said = await list_messages(tx, sitting.line.person.id)
+        said = await list_messages(tx, sitting.chat_context.person.id)
     theirs = [each.text for each in said if each.role == "person"]
     assert theirs[-2:] == ["I have a boat called Dora.", "She is blue, and leaks a little."]
 
 
 async def brought(sitting: Sitting, file: Path) -> int:
     """How many messages the import of a file brings."""
-    person, db = sitting.line.person, sitting.app.db
+    person, db = sitting.chat_context.person, sitting.app.db
     async with db.begin_read() as tx:
         companion = await get_companion(tx)
     preview = build_preview(file, me=None, person=person.name, zone=person.zone)
@@ -347,7 +351,7 @@ async def test_session_is_kept_in_a_file_if_the_store_returns_unusable(
     sitting: Sitting, app: AppContext, error: type[OldfriendError]
 ) -> None:
     """It goes on, it is told once what is wrong, and it lies in a file at the end."""
-    aside = await start_offline_session(app, sitting.line)
+    aside = await start_offline_session(app, sitting.chat_context)
 
     async def reach() -> tuple[AppContext, ChatContext]:
         raise error("The file is not what it was.")
@@ -404,14 +408,16 @@ async def test_message_is_not_acknowledged_during_a_store_outage(
     with broken():
         for _ in range(2):
             with pytest.raises(StoreError):
-                await accept_message(sitting.app, sitting.line, words, claim_now=False)
+                await accept_message(sitting.app, sitting.chat_context, words, claim_now=False)
         with pytest.raises(StoreError):
             await answer_message(
-                sitting.app, sitting.line, MessageSubmission(text="And for a program?")
+                sitting.app, sitting.chat_context, MessageSubmission(text="And for a program?")
             )
 
-    assert await accept_message(sitting.app, sitting.line, words, claim_now=False) is not None
-    assert await accept_message(sitting.app, sitting.line, words, claim_now=False) is None
+    assert (
+        await accept_message(sitting.app, sitting.chat_context, words, claim_now=False) is not None
+    )
+    assert await accept_message(sitting.app, sitting.chat_context, words, claim_now=False) is None
     texts = [each.text for each in await sitting.log()]
     assert texts.count("Lunch at noon.") == 1
     assert "And for a program?" not in texts

@@ -56,7 +56,7 @@ class Home:
     """A person, their browsers, and the service that reaches these."""
 
     app: AppContext
-    line: ChatContext
+    chat_context: ChatContext
     clock: FrozenClock
     service: PushService
     web: WebSites
@@ -72,7 +72,7 @@ class Home:
         browser.server_key = compute_public_key(key)
         told = browser.subscription()
         address = parse_address(told["endpoint"], told["keys"]["p256dh"], told["keys"]["auth"])
-        person, session = self.line.person.id, hash_secret(f"session {browser.name}")
+        person, session = self.chat_context.person.id, hash_secret(f"session {browser.name}")
         async with self.app.db.begin_write() as tx:
             secret = f"session {browser.name}"
             await open_web_session(tx, person, secret, "page", now=self.clock())
@@ -90,7 +90,7 @@ class Home:
         """Say something unasked."""
         async with self.app.db.begin_write() as tx:
             sent = await send_unprompted(
-                tx, self.app, self.line.person.id, message, now=self.clock()
+                tx, self.app, self.chat_context.person.id, message, now=self.clock()
             )
         assert sent is not None
         return sent
@@ -107,34 +107,38 @@ class Home:
     async def is_subscribed(self, session: str) -> bool:
         """Whether a browser is still to be told."""
         async with self.app.db.begin_read() as tx:
-            found = await find_push_subscription(tx, self.line.person.id, session, now=self.clock())
+            found = await find_push_subscription(
+                tx, self.chat_context.person.id, session, now=self.clock()
+            )
         return found is not None
 
     async def log(self) -> list[str]:
         """What the companion has said."""
         async with self.app.db.begin_read() as tx:
-            messages = await list_messages(tx, self.line.person.id)
+            messages = await list_messages(tx, self.chat_context.person.id)
         return [each.text for each in messages if each.role == "companion"]
 
 
 @asynccontextmanager
 async def opened_home(
-    app: AppContext, line: ChatContext, clock: FrozenClock, *names: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, *names: str
 ) -> AsyncIterator[Home]:
     """Somebody who has said something, and a push service for some browsers."""
     service = PushService(clock, [Browser(name) for name in names or ("a",)])
     async with web_sites(service.sites) as web:
         told = replace(app, web=WebClient(fetcher=web.fetcher()))
-        home = Home(told, line, clock, service, web)
-        await answer_message(home.app, line, MessageSubmission(text="Hello."))
+        home = Home(told, chat_context, clock, service, web)
+        await answer_message(home.app, chat_context, MessageSubmission(text="Hello."))
         yield home
     assert service.faults == []
 
 
 @pytest.fixture
-async def home(app: AppContext, line: ChatContext, clock: FrozenClock) -> AsyncIterator[Home]:
+async def home(
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
+) -> AsyncIterator[Home]:
     """With one browser."""
-    async with opened_home(app, line, clock) as opened:
+    async with opened_home(app, chat_context, clock) as opened:
         yield opened
 
 
@@ -149,10 +153,10 @@ def untagged(browser: Browser) -> list[dict[str, Any]]:
 
 
 async def test_each_browser_is_told_once_what_is_said_unasked(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Encrypted for it alone; one may show only that there is something."""
-    async with opened_home(app, line, clock, "a", "b") as home:
+    async with opened_home(app, chat_context, clock, "a", "b") as home:
         one, other = home.service.browsers
         await home.subscribe(one)
         await home.subscribe(other, shows="hint")
@@ -242,9 +246,9 @@ async def test_signing_out_ends_it_also_for_what_waits(home: Home, way: str) -> 
     await home.tell()
     async with home.app.db.begin_write() as tx:
         if way == "one":
-            await end_web_session(tx, home.line.person.id, session)
+            await end_web_session(tx, home.chat_context.person.id, session)
         if way == "others":
-            await end_other_web_sessions(tx, home.line.person.id, "another")
+            await end_other_web_sessions(tx, home.chat_context.person.id, "another")
         if way == "expired":
             await tx.run("UPDATE web_session SET expires_at = :now", now=home.clock())
     await home.work()
@@ -259,7 +263,7 @@ async def test_forgotten_message_is_shown_nowhere(home: Home) -> None:
     sent = await home.tell()
     async with home.app.db.begin_read() as tx:
         bodies = await tx.rows("SELECT payload FROM job WHERE queue = 'agenda'")
-    await forget(home.app, home.line.person.id, DeletionRequest(ids=(sent.id,)))
+    await forget(home.app, home.chat_context.person.id, DeletionRequest(ids=(sent.id,)))
     await home.work()
 
     assert home.web.requests == []
@@ -269,7 +273,7 @@ async def test_forgotten_message_is_shown_nowhere(home: Home) -> None:
 async def test_forgetting_everything_ends_it(home: Home) -> None:
     """The browser has to ask again."""
     session = await home.subscribe(home.first)
-    await forget(home.app, home.line.person.id, DeletionRequest(everything=True))
+    await forget(home.app, home.chat_context.person.id, DeletionRequest(everything=True))
 
     assert not await home.is_subscribed(session)
 
@@ -280,10 +284,10 @@ async def test_browser_has_one_subscription_whoever_signs_in_there(home: Home) -
     same_browser = Browser("a", home.first.auth, home.first.key)
     session = hash_secret("later")
     async with home.app.db.begin_write() as tx:
-        await open_web_session(tx, home.line.person.id, "later", "page", now=home.clock())
+        await open_web_session(tx, home.chat_context.person.id, "later", "page", now=home.clock())
         later = PushSubscription(
             session=session,
-            person=home.line.person.id,
+            person=home.chat_context.person.id,
             print=print_endpoint(same_browser.endpoint),
             sealed=b"",
             shows="words",

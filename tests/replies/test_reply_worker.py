@@ -59,37 +59,41 @@ def cited(given: StoredReply) -> set[str]:
 
 
 async def test_message_is_stored_although_its_turn_fails(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """A peer loses the message exactly so (ACCEPTANCE B2)."""
     broken = replace(app, embedder=BrokenEmbedder(RuntimeError("out of memory")))
     with pytest.raises(TurnFailed, match="kept"):
         await answer_message(
-            broken, line, MessageSubmission(text="My cat is called Miso, and where is the vet?")
+            broken,
+            chat_context,
+            MessageSubmission(text="My cat is called Miso, and where is the vet?"),
         )
 
-    assert await log_of(app, line) == [("person", "My cat is called Miso, and where is the vet?")]
+    assert await log_of(app, chat_context) == [
+        ("person", "My cat is called Miso, and where is the vet?")
+    ]
 
 
 async def test_failing_embedder_degrades_recall_to_words(app: AppContext, say: Say) -> None:
     """Recall goes on with words, and says so."""
     await say("My cat is called Miso.")
     broken = replace(app, embedder=BrokenEmbedder(EmbeddingFailed("no model")))
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         broken.db, broken.clock, broken.settings, person=None, channel="terminal"
     )
-    given = await answer_message(broken, line, MessageSubmission(text=QUESTION))
+    given = await answer_message(broken, chat_context, MessageSubmission(text=QUESTION))
 
     assert given.receipt.details["degraded"] is True
     assert ENGLISH["degraded"] in given.reply.text
 
 
 async def test_reply_receipt_and_notes_are_committed_atomically(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """A decision that turns out to be impossible takes all others of its turn with it."""
     accepted = await accept_message(
-        app, line, MessageSubmission(text="Remember that I like tea"), claim_now=True
+        app, chat_context, MessageSubmission(text="Remember that I like tea"), claim_now=True
     )
     assert accepted is not None
     assert accepted.lease is not None
@@ -101,11 +105,11 @@ async def test_reply_receipt_and_notes_are_committed_atomically(
     with pytest.raises(InvalidInput):
         await commit_turn(app, task, said, outcome, None, may_redo=True)
 
-    assert await log_of(app, line) == [("person", "Remember that I like tea")]
+    assert await log_of(app, chat_context) == [("person", "Remember that I like tea")]
     async with app.db.begin_read() as tx:
-        assert await find_receipt(tx, line.person.id) is None
-        assert await list_notes(tx, line.person.id) == []
-        assert await list_journal(tx, line.person.id) == []
+        assert await find_receipt(tx, chat_context.person.id) is None
+        assert await list_notes(tx, chat_context.person.id) == []
+        assert await list_journal(tx, chat_context.person.id) == []
         assert await tx.row("SELECT introduced_at FROM companion") == (None,)
 
 
@@ -122,7 +126,7 @@ async def test_reply_receipt_and_notes_are_committed_atomically(
     ],
 )
 async def test_noted_confirmation_requires_a_journal_change(
-    app: AppContext, line: ChatContext, say: Say, text: str
+    app: AppContext, chat_context: ChatContext, say: Say, text: str
 ) -> None:
     """And whatever was noted stands in the message that caused it."""
     given = await say(text)
@@ -132,8 +136,8 @@ async def test_noted_confirmation_requires_a_journal_change(
         for language in ("en", "es", "de", "fr", "zh")
     )
     async with app.db.begin_read() as tx:
-        changes = await list_journal(tx, line.person.id)
-        evidence = await list_evidence(tx, line.person.id)
+        changes = await list_journal(tx, chat_context.person.id)
+        evidence = await list_evidence(tx, chat_context.person.id)
     assert confirmed == bool(changes)
     for change in changes:
         assert [cause.message for cause in change.causes] == [given.message.id]
@@ -156,14 +160,14 @@ async def test_offline_notice_is_given_once_per_installation(app: AppContext, sa
 
 
 async def test_offline_notice_is_given_once_for_concurrent_turns(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Once per install holds for a race too."""
     other = await open_local_chat(app.db, app.clock, app.settings, person="Ada", channel="terminal")
     async with asyncio.TaskGroup() as tasks:
         both = [
             tasks.create_task(answer_message(app, each, MessageSubmission(text="What is new?")))
-            for each in (line, other)
+            for each in (chat_context, other)
         ]
 
     told = [ENGLISH["offline"] in task.result().reply.text for task in both]
@@ -171,7 +175,7 @@ async def test_offline_notice_is_given_once_for_concurrent_turns(
 
 
 async def test_a_reply_carries_a_receipt_that_names_what_it_quotes(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """From the reply to the person's own words."""
     told = await say("The plumber left his blue ladder in the hall.")
@@ -181,7 +185,7 @@ async def test_a_reply_carries_a_receipt_that_names_what_it_quotes(
     assert told.message.text in given.reply.text
     assert (used[0].object, used[0].version) == (told.message.id, 1)
     async with app.db.begin_read() as tx:
-        assert await find_receipt(tx, line.person.id, given.reply.id) == given.receipt
+        assert await find_receipt(tx, chat_context.person.id, given.reply.id) == given.receipt
 
 
 async def test_companion_replies_are_never_cited_as_evidence(say: Say) -> None:
@@ -300,20 +304,22 @@ async def test_message_of_one_person_is_not_recalled_for_another(app: AppContext
         assert each.receipt.items == ()
 
 
-async def test_an_empty_message_is_refused_and_not_kept(app: AppContext, line: ChatContext) -> None:
+async def test_an_empty_message_is_refused_and_not_kept(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """There is nothing to keep."""
     for text in ("", "  \n\t "):
         with pytest.raises(InvalidInput, match="Write something"):
-            await answer_message(app, line, MessageSubmission(text=text))
+            await answer_message(app, chat_context, MessageSubmission(text=text))
 
-    assert await log_of(app, line) == []
+    assert await log_of(app, chat_context) == []
 
 
 @pytest.mark.parametrize(
     "text", ["\0", "\ud800", "?" * 5000, "🙂" * 500, "\u202e", "a" * 300_000, "{quoted}", "%s \\1"]
 )
 async def test_unusual_message_text_is_answered(
-    app: AppContext, line: ChatContext, say: Say, text: str
+    app: AppContext, chat_context: ChatContext, say: Say, text: str
 ) -> None:
     """Twice, so that the second finds the first."""
     for _ in range(2):
@@ -331,11 +337,11 @@ async def test_any_question_text_is_stored_and_answered(say: Say, text: str) -> 
 
 
 async def test_message_with_an_explicit_time_is_stored_at_that_time(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """And the reply stands right behind it."""
     given = await answer_message(
-        app, line, MessageSubmission(text="hello", at=1_000_000, zone="+05:30")
+        app, chat_context, MessageSubmission(text="hello", at=1_000_000, zone="+05:30")
     )
 
     assert (
@@ -367,9 +373,13 @@ async def test_model_error_is_reported_in_the_language_of_the_chat(
         await say(text, channel="terminal")
     await say("Je vais au marché avec ma sœur, et toi ?", channel="diary")
     model = ScriptedModel([ModelUnavailable("no answer", outage="unavailable")])
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
 
-    given = await answer_message(with_model(app, model), line, MessageSubmission(text="Ok super"))
+    given = await answer_message(
+        with_model(app, model), chat_context, MessageSubmission(text="Ok super")
+    )
 
     assert given.reply.text.startswith(ENGLISH["trouble_unavailable"])
 
@@ -381,10 +391,14 @@ async def test_fallback_reply_without_the_model_is_in_one_language(
     for text in ("What is the name of my cat?", "I am going to the market with my sister."):
         await say(text, channel="terminal")
     model = ScriptedModel([ModelUnavailable("no answer", outage="unavailable")])
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
 
     given = await answer_message(
-        with_model(app, model), line, MessageSubmission(text="Comment s'appelle mon dentiste ?")
+        with_model(app, model),
+        chat_context,
+        MessageSubmission(text="Comment s'appelle mon dentiste ?"),
     )
 
     assert given.reply.text == "\n\n".join(

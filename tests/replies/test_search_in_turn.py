@@ -62,25 +62,28 @@ async def remembered(app: AppContext, say: Say) -> Message:
     return (await say(KEY, channel="diary")).message
 
 
-async def ask(app: AppContext, line: ChatContext, model: ScriptedModel, heard: list[str]):
+async def ask(app: AppContext, chat_context: ChatContext, model: ScriptedModel, heard: list[str]):
     """Ask for it, and hear the answer as it comes."""
 
     async def on_text(piece: str) -> None:
         heard.append(piece)
 
     return await answer_message(
-        with_model(app, model), line, MessageSubmission(text="How do I get in?"), on_text=on_text
+        with_model(app, model),
+        chat_context,
+        MessageSubmission(text="How do I get in?"),
+        on_text=on_text,
     )
 
 
 async def test_search_tool_result_is_in_the_receipt(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Stored with the reply, explained like all that is recalled; what was streamed is kept."""
     key, heard = await remembered(app, say), list[str]()
-    given = await ask(app, line, searching(query="spare key"), heard)
+    given = await ask(app, chat_context, searching(query="spare key"), heard)
     async with app.db.begin_read() as tx:
-        receipt = await find_receipt(tx, line.person.id, given.reply.id)
+        receipt = await find_receipt(tx, chat_context.person.id, given.reply.id)
         assert receipt is not None
         text = receipt_as_text(await resolve_receipt(tx, receipt))
         shown = await tx.rows("SELECT id FROM model_call WHERE turn = :t", t=given.message.turn)
@@ -96,7 +99,7 @@ async def test_search_tool_result_is_in_the_receipt(
 
 
 async def test_search_tool_finds_model_replies_but_not_rule_replies(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Those of a model; what rules have answered only repeats what others said."""
     await say("My cat is called Miso.", channel="diary")
@@ -105,9 +108,9 @@ async def test_search_tool_finds_model_replies_but_not_rule_replies(
     spoken = with_model(app, ScriptedModel(["I like the sea best at dawn."]))
     await answer_message(spoken, diary, MessageSubmission(text="What do you like?"))
     model = searching(said_by="companion")
-    await ask(app, line, model, [])
+    await ask(app, chat_context, model, [])
     around = searching(around="2023-11-14 22:15")
-    await ask(app, line, around, [])
+    await ask(app, chat_context, around, [])
     results = [results_in(each.requests[1])[0] for each in (model, around)]
 
     assert "Miso" in by_rules.reply.text
@@ -123,7 +126,7 @@ class PowerCut(BaseException):
 
 @pytest.mark.parametrize("at", ["called", "decided"])
 async def test_retried_turn_repeats_search_without_paying_model_calls_twice(
-    app: AppContext, line: ChatContext, say: Say, at: str
+    app: AppContext, chat_context: ChatContext, say: Say, at: str
 ) -> None:
     """Cut off after the first answer of the model, or just before the commit."""
     key = await remembered(app, say)
@@ -136,7 +139,7 @@ async def test_retried_turn_repeats_search_without_paying_model_calls_twice(
 
     app = replace(with_model(app, model), on_crash_point=cut)
     accepted = await accept_message(
-        app, line, MessageSubmission(text="How do I get in?"), claim_now=False
+        app, chat_context, MessageSubmission(text="How do I get in?"), claim_now=False
     )
     assert accepted is not None
     with pytest.raises(PowerCut):
@@ -153,14 +156,14 @@ async def test_retried_turn_repeats_search_without_paying_model_calls_twice(
 
 
 async def test_message_forgotten_during_a_turn_is_not_used_in_the_reply(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """The turn is decided anew, and finds it no more; its calls keep no answer that quotes it."""
     key = await remembered(app, say)
     is_gone = False
 
     async def forget_it() -> None:
-        await forget(app, line.person.id, DeletionRequest(ids=(key.id,)))
+        await forget(app, chat_context.person.id, DeletionRequest(ids=(key.id,)))
 
     def answer(request: CompletionRequest) -> ScriptedAnswer:
         nonlocal is_gone
@@ -175,11 +178,11 @@ async def test_message_forgotten_during_a_turn_is_not_used_in_the_reply(
     model = ScriptedModel(answer)
     async with asyncio.TaskGroup() as tasks:
         given = await answer_message(
-            with_model(app, model), line, MessageSubmission(text="How do I get in?")
+            with_model(app, model), chat_context, MessageSubmission(text="How do I get in?")
         )
     async with app.db.begin_read() as tx:
         answers = await tx.rows("SELECT answer FROM model_call")
-        messages = await list_messages(tx, line.person.id)
+        messages = await list_messages(tx, chat_context.person.id)
 
     assert given.reply.text == "I do not remember."
     assert key.id not in {each.object for each in given.receipt.items}
@@ -201,13 +204,13 @@ async def list_shown(app: AppContext, given: StoredReply) -> list[set[str]]:
 
 
 async def test_forgetting_a_message_removes_it_from_the_model_call_record(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """The record of the second call names what the search has shown it, until it is gone."""
     key = await remembered(app, say)
-    given = await ask(app, line, searching(**SPARE), [])
+    given = await ask(app, chat_context, searching(**SPARE), [])
     before = await list_shown(app, given)
-    await forget(app, line.person.id, DeletionRequest(ids=(key.id,)))
+    await forget(app, chat_context.person.id, DeletionRequest(ids=(key.id,)))
 
     assert [key.id in shown for shown in before] == [False, True]
     assert not any(key.id in shown for shown in await list_shown(app, given))

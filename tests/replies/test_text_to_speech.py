@@ -117,25 +117,27 @@ async def reply_to(say: Say, text: str = CAT) -> MessageId:
     return (await say(text)).reply.id
 
 
-def files_of(app: AppContext, line: ChatContext) -> list[Path]:
+def files_of(app: AppContext, chat_context: ChatContext) -> list[Path]:
     """The files of sounds; none where a server keeps them."""
     folder = find_audio_folder(app.settings)
-    return [] if folder is None else sorted((folder / line.person.id).glob("*"))
+    return [] if folder is None else sorted((folder / chat_context.person.id).glob("*"))
 
 
-async def kept_of(app: AppContext, line: ChatContext) -> list[tuple[str, str]]:
+async def kept_of(app: AppContext, chat_context: ChatContext) -> list[tuple[str, str]]:
     """What is kept of what was spoken: in which voice, and what it is."""
     async with app.db.begin_read() as tx:
-        return [(each.voice, each.mime) for each in await list_attachments(tx, line.person.id)]
+        return [
+            (each.voice, each.mime) for each in await list_attachments(tx, chat_context.person.id)
+        ]
 
 
 async def test_reply_is_synthesized_once_and_reused(
-    app: AppContext, line: ChatContext, say: Say, server: SpeechServer
+    app: AppContext, chat_context: ChatContext, say: Say, server: SpeechServer
 ) -> None:
     """Whoever was cut off while sending it does not pay again; it is charged to the person."""
     reply = await reply_to(say)
-    first = await synthesize_reply(app, line.person.id, reply)
-    again = await synthesize_reply(app, line.person.id, reply)
+    first = await synthesize_reply(app, chat_context.person.id, reply)
+    again = await synthesize_reply(app, chat_context.person.id, reply)
     async with app.db.begin_read() as tx:
         calls = await tx.rows(
             """SELECT person, outcome, cost, answer FROM model_call WHERE purpose = 'speech'"""
@@ -146,12 +148,12 @@ async def test_reply_is_synthesized_once_and_reused(
     assert again == first
     assert first.audio == VOICE
     assert len(server.spoken) == 1
-    assert calls == [(line.person.id, "done", 0, None)]
-    assert await kept_of(app, line) == [("mine:tts-1/alloy", "audio/ogg")]
+    assert calls == [(chat_context.person.id, "done", 0, None)]
+    assert await kept_of(app, chat_context) == [("mine:tts-1/alloy", "audio/ogg")]
 
 
 async def test_what_is_said_unasked_is_spoken_where_every_reply_is(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Behind its text, on a platform (ACCEPTANCE L22)."""
     await say(CAT, channel="phone")
@@ -159,7 +161,7 @@ async def test_what_is_said_unasked_is_spoken_where_every_reply_is(
     parts: dict[str, list[bool]] = {}
     for mode in ("always", "asked"):
         message = replace(MILK, dedup_key=f"task/{mode}")
-        sent = await send(by(phones, speaks=mode), line, message)
+        sent = await send(by(phones, speaks=mode), chat_context, message)
         assert sent is not None
         async with app.db.begin_read() as tx:
             jobs = await list_jobs(tx, is_dead_letter=False)
@@ -169,34 +171,34 @@ async def test_what_is_said_unasked_is_spoken_where_every_reply_is(
 
 
 async def test_reply_is_synthesized_again_for_another_voice(
-    app: AppContext, line: ChatContext, say: Say, server: SpeechServer, settings: Settings
+    app: AppContext, chat_context: ChatContext, say: Say, server: SpeechServer, settings: Settings
 ) -> None:
     """The voice belongs to what is kept."""
     reply = await reply_to(say)
-    await synthesize_reply(app, line.person.id, reply)
+    await synthesize_reply(app, chat_context.person.id, reply)
     other = replace(settings, speech=replace(settings.speech, voice="nova"))
     async with open_app(other, clock=app.clock) as there:
-        await synthesize_reply(there, line.person.id, reply)
+        await synthesize_reply(there, chat_context.person.id, reply)
 
     assert [asked["voice"] for asked in server.spoken] == ["alloy", "nova"]
 
 
 async def test_speaks_setting_decides_which_replies_are_spoken(
-    app: AppContext, line: ChatContext, say: Say, server: SpeechServer
+    app: AppContext, chat_context: ChatContext, say: Say, server: SpeechServer
 ) -> None:
     """Never, when somebody asks for it in words, or always."""
     plain = await reply_to(say)
     wanted = await reply_to(say, "Tell me with a voice message what my cat is called")
     told = {
         speaks: [
-            await synthesize_reply(by(app, speaks=speaks), line.person.id, each) is not None
+            await synthesize_reply(by(app, speaks=speaks), chat_context.person.id, each) is not None
             for each in (plain, wanted)
         ]
         for speaks in ("never", "asked", "always")
     }
 
     assert told == {"never": [False, False], "asked": [False, True], "always": [True, True]}
-    assert await synthesize_reply(replace(app, speaker=None), line.person.id, plain) is None
+    assert await synthesize_reply(replace(app, speaker=None), chat_context.person.id, plain) is None
 
 
 @pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
@@ -210,19 +212,19 @@ def test_request_for_a_spoken_reply_is_recognized_in_every_language(language: st
 
 @pytest.mark.parametrize("trouble", [(503, "full"), (401, "who?"), (400, "no"), "reset"])
 async def test_failed_speech_synthesis_falls_back_to_text(
-    app: AppContext, line: ChatContext, say: Say, server: SpeechServer, trouble: Any
+    app: AppContext, chat_context: ChatContext, say: Say, server: SpeechServer, trouble: Any
 ) -> None:
     """Nothing is raised, nothing kept; the next try may go well."""
     reply = await reply_to(say)
     server.troubles = [trouble]
 
-    assert await synthesize_reply(app, line.person.id, reply) is None
-    assert await kept_of(app, line) == []
-    assert await synthesize_reply(app, line.person.id, reply) is not None
+    assert await synthesize_reply(app, chat_context.person.id, reply) is None
+    assert await kept_of(app, chat_context) == []
+    assert await synthesize_reply(app, chat_context.person.id, reply) is not None
 
 
 async def test_speech_synthesis_over_budget_makes_no_call(
-    app: AppContext, line: ChatContext, say: Say, settings: Settings, server: SpeechServer
+    app: AppContext, chat_context: ChatContext, say: Say, settings: Settings, server: SpeechServer
 ) -> None:
     """Nobody is asked."""
     reply = await reply_to(say)
@@ -232,32 +234,34 @@ async def test_speech_synthesis_over_budget_makes_no_call(
         speech=SpeechSettings(speaker="mine:tts:cloud", speaks="always"),
     )
     async with open_app(poor, clock=app.clock) as other:
-        assert await synthesize_reply(other, line.person.id, reply) is None
+        assert await synthesize_reply(other, chat_context.person.id, reply) is None
 
     assert server.spoken == []
 
 
 async def test_forgetting_deletes_spoken_replies(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """With the message it answers, where the reply repeats it, or alone."""
     await say(f"Remember: {CAT}")
     repeats = await reply_to(say, "What is my cat called?")
-    await synthesize_reply(app, line.person.id, repeats)
-    assert len(await kept_of(app, line)) == 1
-    report = await forget(app, line.person.id, DeletionRequest(about="Miso"))
+    await synthesize_reply(app, chat_context.person.id, repeats)
+    assert len(await kept_of(app, chat_context)) == 1
+    report = await forget(app, chat_context.person.id, DeletionRequest(about="Miso"))
 
     assert report.is_proved
-    assert await kept_of(app, line) == []
-    assert files_of(app, line) == []
+    assert await kept_of(app, chat_context) == []
+    assert files_of(app, chat_context) == []
 
 
-async def test_forgotten_reply_is_not_spoken(app: AppContext, line: ChatContext, say: Say) -> None:
+async def test_forgotten_reply_is_not_spoken(
+    app: AppContext, chat_context: ChatContext, say: Say
+) -> None:
     """It was forgotten while it waited to be sent."""
     reply = await reply_to(say)
-    await forget(app, line.person.id, DeletionRequest(ids=(reply,)))
+    await forget(app, chat_context.person.id, DeletionRequest(ids=(reply,)))
 
-    assert await synthesize_reply(app, line.person.id, reply) is None
+    assert await synthesize_reply(app, chat_context.person.id, reply) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,32 +293,34 @@ class Slow:
 
 
 async def test_reply_forgotten_during_speech_synthesis_leaves_nothing(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Neither a row nor a file, and it is not sent."""
     reply = await reply_to(say)
     wish = DeletionRequest(ids=(reply,))
     assert app.speaker is not None
-    slow = replace(app, speaker=Slow(app.speaker, lambda: forget(app, line.person.id, wish)))
+    slow = replace(
+        app, speaker=Slow(app.speaker, lambda: forget(app, chat_context.person.id, wish))
+    )
 
-    assert await synthesize_reply(slow, line.person.id, reply) is None
-    assert (await kept_of(app, line), files_of(app, line)) == ([], [])
+    assert await synthesize_reply(slow, chat_context.person.id, reply) is None
+    assert (await kept_of(app, chat_context), files_of(app, chat_context)) == ([], [])
 
 
 async def test_old_spoken_replies_are_deleted_by_the_sweep(
-    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """It can be spoken again."""
-    await synthesize_reply(app, line.person.id, await reply_to(say))
-    times = [each.stat().st_mtime for each in files_of(app, line)]
+    await synthesize_reply(app, chat_context.person.id, await reply_to(say))
+    times = [each.stat().st_mtime for each in files_of(app, chat_context)]
     clock.now = (
         max([clock.now, *(round(each * SECOND) for each in times)]) + SPEECH_RETENTION + HOUR
     )
     clock.now += HOUR
     await sweep_audio(app.db, app.clock, app.settings)
 
-    assert await kept_of(app, line) == []
-    assert files_of(app, line) == []
+    assert await kept_of(app, chat_context) == []
+    assert files_of(app, chat_context) == []
 
 
 @pytest.mark.parametrize(

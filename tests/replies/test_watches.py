@@ -52,10 +52,10 @@ def online(app: AppContext, web: WebSites) -> AppContext:
     return replace(app, settings=settings, web=client)
 
 
-async def watches(app: AppContext, line: ChatContext) -> list[Watch]:
+async def watches(app: AppContext, chat_context: ChatContext) -> list[Watch]:
     """All watches, whatever became of them."""
     async with app.db.begin_read() as tx:
-        return await list_watches(tx, line.person.id, statuses=STATUSES)
+        return await list_watches(tx, chat_context.person.id, statuses=STATUSES)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ async def watches(app: AppContext, line: ChatContext) -> list[Watch]:
 )
 async def test_watch_is_started_in_words(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     web: WebSites,
     text: str,
@@ -82,48 +82,48 @@ async def test_watch_is_started_in_words(
     threshold: float | None,
 ) -> None:
     """In five languages and by command, confirmed from what is stored (ACCEPTANCE L9)."""
-    given = await tell(online(app, web), clock, line, NOON, text)
+    given = await tell(online(app, web), clock, chat_context, NOON, text)
 
-    (watch,) = await watches(app, line)
+    (watch,) = await watches(app, chat_context)
     assert (watch.url, watch.condition) == ("http://shop.example/", condition)
     assert watch.threshold == threshold
     assert "http://shop.example/" in given.reply.text
 
 
 async def test_nothing_is_watched_while_pages_are_off(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """It says how to switch them on."""
-    given = await tell(app, clock, line, NOON, "Tell me when http://shop.example/ changes.")
+    given = await tell(app, clock, chat_context, NOON, "Tell me when http://shop.example/ changes.")
 
     assert "`pages = true`" in given.reply.text
-    assert await watches(app, line) == []
+    assert await watches(app, chat_context) == []
 
 
 @pytest.mark.parametrize(
     "url", ["http://192.168.1.1/admin", "http://10.0.0.7/", "http://printer.local/x"]
 )
 async def test_address_of_a_private_network_is_refused_at_once(
-    app: AppContext, line: ChatContext, clock: FrozenClock, web: WebSites, url: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, web: WebSites, url: str
 ) -> None:
     """Not at each reading."""
-    given = await tell(online(app, web), clock, line, NOON, f"/watch {url}")
+    given = await tell(online(app, web), clock, chat_context, NOON, f"/watch {url}")
 
     assert f"{url} is an address of a private network" in given.reply.text
-    assert await watches(app, line) == []
+    assert await watches(app, chat_context) == []
 
 
 async def test_price_that_falls_is_told_once_and_the_watch_ends(
-    app: AppContext, line: ChatContext, clock: FrozenClock, web: WebSites
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, web: WebSites
 ) -> None:
     """Also where it is never to speak first: it was asked for. Not at night."""
     app = online(app, web)
-    await tell(app, clock, line, NOON, "Tell me when http://shop.example/ drops below 50 €")
-    await choose(app, line, level="off")
+    await tell(app, clock, chat_context, NOON, "Tell me when http://shop.example/ drops below 50 €")
+    await choose(app, chat_context, level="off")
     await live_until(app, clock, NOON + DAY)
-    assert await list_unasked(app, line) == []
+    assert await list_unasked(app, chat_context) == []
     async with app.db.begin_read() as tx:
-        said = [each.text for each in await list_messages(tx, line.person.id)]
+        said = [each.text for each in await list_messages(tx, chat_context.person.id)]
     assert (
         sum("the price is 59.90 now; I'll tell you when it is below 50" in each for each in said)
         == 1
@@ -131,119 +131,123 @@ async def test_price_that_falls_is_told_once_and_the_watch_ends(
     web.sites = {"shop.example": page(SHOP.format("49,50"))}
     await live_until(app, clock, NOON + 9 * DAY)
 
-    (told,) = await list_unasked(app, line)
+    (told,) = await list_unasked(app, chat_context)
     assert "On http://shop.example/ the price is 49.50 now, below 50." in told.text
-    assert [each.status for each in await watches(app, line)] == ["fired"]
+    assert [each.status for each in await watches(app, chat_context)] == ["fired"]
 
 
 async def test_model_keeps_nothing_back_that_was_asked_for(
-    app: AppContext, line: ChatContext, clock: FrozenClock, web: WebSites
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, web: WebSites
 ) -> None:
     """Its veto is for what it says of its own accord; the plain words are sent."""
     app = online(app, web)
-    await tell(app, clock, line, NOON, "Tell me when http://shop.example/ drops below 60 €")
+    await tell(app, clock, chat_context, NOON, "Tell me when http://shop.example/ drops below 60 €")
     await live_until(with_model(app, "main", ScriptedModel(["NO_REPLY"])), clock, NOON + DAY)
 
-    (said,) = await list_unasked(app, line)
+    (said,) = await list_unasked(app, chat_context)
     assert "the price is 59.90 now, below 60." in said.text
 
 
 async def test_new_watch_is_told_of_although_none_was_wanted_before(
-    app: AppContext, line: ChatContext, clock: FrozenClock, web: WebSites
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, web: WebSites
 ) -> None:
     """Which is said: whoever asks wants to hear of it."""
     app = online(app, web)
-    await choose(app, line, muted=frozenset({"watch"}))
-    given = await tell(app, clock, line, NOON, "Tell me when http://shop.example/ changes.")
+    await choose(app, chat_context, muted=frozenset({"watch"}))
+    given = await tell(app, clock, chat_context, NOON, "Tell me when http://shop.example/ changes.")
     assert "From now on you will again" in given.reply.text
     await live_until(app, clock, NOON + DAY)
     web.sites = {"shop.example": page(SHOP.format("49,50"))}
     await live_until(app, clock, NOON + 3 * DAY)
 
-    assert [each.text.count("reads differently") for each in await list_unasked(app, line)] == [1]
+    assert [
+        each.text.count("reads differently") for each in await list_unasked(app, chat_context)
+    ] == [1]
 
 
 async def test_page_that_changes_is_told(
-    app: AppContext, line: ChatContext, clock: FrozenClock, web: WebSites
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, web: WebSites
 ) -> None:
     """What stood there at first is no change."""
     app = online(app, web)
-    await tell(app, clock, line, NOON, "Tell me when http://shop.example/ changes.")
+    await tell(app, clock, chat_context, NOON, "Tell me when http://shop.example/ changes.")
     await live_until(app, clock, NOON + DAY)
-    assert await list_unasked(app, line) == []
+    assert await list_unasked(app, chat_context) == []
     web.sites = {"shop.example": page(SHOP.format("61"))}
     await live_until(app, clock, NOON + 2 * DAY)
 
-    (said,) = await list_unasked(app, line)
+    (said,) = await list_unasked(app, chat_context)
     assert "http://shop.example/ reads differently now." in said.text
 
 
 async def test_page_that_is_gone_is_given_up_and_said(
-    app: AppContext, line: ChatContext, clock: FrozenClock, web: WebSites
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, web: WebSites
 ) -> None:
     """After several looks."""
     app = online(app, web)
-    await tell(app, clock, line, NOON, "Tell me when http://gone.example/ changes.")
+    await tell(app, clock, chat_context, NOON, "Tell me when http://gone.example/ changes.")
     await live_until(app, clock, NOON + 4 * DAY)
 
-    (said,) = await list_unasked(app, line)
+    (said,) = await list_unasked(app, chat_context)
     assert "I watch it no more" in said.text
 
 
 async def test_look_that_comes_too_early_is_made_later(
-    app: AppContext, line: ChatContext, clock: FrozenClock, web: WebSites
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, web: WebSites
 ) -> None:
     """A clock that was put back ends no watch."""
     app = online(app, web)
-    await tell(app, clock, line, NOON, "Tell me when http://shop.example/ drops below 99 €")
+    await tell(app, clock, chat_context, NOON, "Tell me when http://shop.example/ drops below 99 €")
     clock.now = NOON - DAY
     async with app.db.begin_write() as tx:
         await tx.run("UPDATE job SET due_at = :now WHERE queue = 'agenda'", now=clock())
-        await update_ready_at(tx, "agenda", f"watches/{line.person.id}")
+        await update_ready_at(tx, "agenda", f"watches/{chat_context.person.id}")
     while await run_due(app):
         pass
     await live_until(app, clock, NOON + DAY)
 
-    assert [each.status for each in await watches(app, line)] == ["fired"]
+    assert [each.status for each in await watches(app, chat_context)] == ["fired"]
 
 
 async def test_watch_of_a_program_is_told_too(
-    app: AppContext, line: ChatContext, clock: FrozenClock, web: WebSites
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, web: WebSites
 ) -> None:
     """Where the person last wrote."""
     app = online(app, web)
-    await tell(app, clock, line, NOON, "Hello there.")
+    await tell(app, clock, chat_context, NOON, "Hello there.")
     async with app.db.begin_write() as tx:
-        await add_watch(tx, line.person, "http://shop.example/", now=clock(), below=99.0)
+        await add_watch(tx, chat_context.person, "http://shop.example/", now=clock(), below=99.0)
     await live_until(app, clock, NOON + DAY)
 
-    (said,) = await list_unasked(app, line)
+    (said,) = await list_unasked(app, chat_context)
     assert "the price is 59.90 now, below 99." in said.text
 
 
 async def test_watch_is_ended_and_listed(
-    app: AppContext, line: ChatContext, clock: FrozenClock, web: WebSites
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, web: WebSites
 ) -> None:
     """By its number."""
     app = online(app, web)
-    await tell(app, clock, line, NOON, "Tell me when http://shop.example/ changes.")
-    listed = await tell(app, clock, line, NOON + 1, "/watches")
+    await tell(app, clock, chat_context, NOON, "Tell me when http://shop.example/ changes.")
+    listed = await tell(app, clock, chat_context, NOON + 1, "/watches")
     assert "1. http://shop.example/" in listed.reply.text
-    await tell(app, clock, line, NOON + 2, "/watches stop 1")
+    await tell(app, clock, chat_context, NOON + 2, "/watches stop 1")
 
-    assert [each.status for each in await watches(app, line)] == ["ended"]
+    assert [each.status for each in await watches(app, chat_context)] == ["ended"]
 
 
 async def test_watch_goes_with_the_message_that_asked_for_it(
-    app: AppContext, line: ChatContext, clock: FrozenClock, web: WebSites
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, web: WebSites
 ) -> None:
     """With its address."""
-    await tell(online(app, web), clock, line, NOON, "Tell me when http://shop.example/ changes.")
-    (watch,) = await watches(app, line)
+    await tell(
+        online(app, web), clock, chat_context, NOON, "Tell me when http://shop.example/ changes."
+    )
+    (watch,) = await watches(app, chat_context)
     assert watch.message is not None
-    await forget(app, line.person.id, DeletionRequest(ids=(watch.message,)))
+    await forget(app, chat_context.person.id, DeletionRequest(ids=(watch.message,)))
 
-    assert await watches(app, line) == []
+    assert await watches(app, chat_context) == []
 
 
 @pytest.mark.parametrize(
@@ -287,7 +291,7 @@ def test_numbers_are_read_as_people_write_them() -> None:
 )
 async def test_edit_of_the_message_is_followed(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     web: WebSites,
     words: str,
@@ -296,43 +300,43 @@ async def test_edit_of_the_message_is_followed(
 ) -> None:
     """The watch waits for what the new words say, or ends, which is said."""
     app = online(app, web)
-    await tell(app, clock, line, NOON, "Tell me when http://shop.example/ drops below 50 €")
-    (watch,) = await watches(app, line)
+    await tell(app, clock, chat_context, NOON, "Tell me when http://shop.example/ drops below 50 €")
+    (watch,) = await watches(app, chat_context)
     assert watch.message is not None
     async with app.db.begin_write() as tx:
         edited = await update_message_text(
-            tx, clock, app.settings, line.person.id, watch.message, words
+            tx, clock, app.settings, chat_context.person.id, watch.message, words
         )
         followed = await apply_edit(tx, edited, now=clock())
 
-    (watch,) = await watches(app, line)
+    (watch,) = await watches(app, chat_context)
     assert (watch.status, watch.threshold) == (status, threshold)
     assert followed is not None
     assert "http://shop.example/" in followed.text
 
 
 async def test_watch_that_waits_because_pages_are_off_says_so_once_and_by_day(
-    app: AppContext, line: ChatContext, clock: FrozenClock, web: WebSites
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, web: WebSites
 ) -> None:
     """Rather than be silent for weeks; it goes on, and is told of again if it happens again."""
     house = online(app, web)
-    await tell(house, clock, line, NOON, "Tell me when http://shop.example/ changes.")
+    await tell(house, clock, chat_context, NOON, "Tell me when http://shop.example/ changes.")
     off = replace(house.settings, web=replace(house.settings.web, pages=False))
     closed = replace(house, settings=off)
     await live_until(house, clock, at("2026-11-24T21:00"))
     await live_until(closed, clock, at("2026-11-29T12:00"))
-    (told,) = await list_about(app, line)
+    (told,) = await list_about(app, chat_context)
     assert "http://shop.example/" in told.text
     assert told.at == at("2026-11-25T08:00")
-    assert [each.status for each in await watches(app, line)] == ["active"]
+    assert [each.status for each in await watches(app, chat_context)] == ["active"]
 
     await live_until(house, clock, at("2026-12-01T12:00"))
     await live_until(closed, clock, at("2026-12-05T12:00"))
-    assert len(await list_about(app, line)) == 2
+    assert len(await list_about(app, chat_context)) == 2
 
 
-async def list_about(app: AppContext, line: ChatContext) -> list[Message]:
+async def list_about(app: AppContext, chat_context: ChatContext) -> list[Message]:
     """What was said about watches apart from what they have seen."""
     async with app.db.begin_read() as tx:
-        messages = await list_messages(tx, line.person.id, limit=1_000)
+        messages = await list_messages(tx, chat_context.person.id, limit=1_000)
     return [each for each in messages if (each.external_id or "").startswith("unprompted/watch/")]

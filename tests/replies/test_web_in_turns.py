@@ -27,31 +27,33 @@ def with_web(app: AppContext, web: WebSites, *, pages: bool) -> AppContext:
     return replace(app, settings=settings, web=WebClient(fetcher=web.fetcher()))
 
 
-async def logged(app: AppContext, line: ChatContext) -> list[LoggedToolUse]:
+async def logged(app: AppContext, chat_context: ChatContext) -> list[LoggedToolUse]:
     """The log of tools."""
     async with app.db.begin_read() as tx:
-        return await list_tool_uses(tx, line.person.id, limit=9)
+        return await list_tool_uses(tx, chat_context.person.id, limit=9)
 
 
 @pytest.mark.parametrize("pages", [False, True])
 async def test_link_is_read_only_where_that_is_switched_on(
-    app: AppContext, line: ChatContext, clock: FrozenClock, *, pages: bool
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, *, pages: bool
 ) -> None:
     """Off, the site learns nothing; on, receipt and log name the page."""
     async with web_sites({"tea.example": page(ARTICLE)}) as web:
         clock.tick(minutes=1)
         reply = await answer_message(
-            with_web(app, web, pages=pages), line, MessageSubmission(text=f"read this: {LINK}")
+            with_web(app, web, pages=pages),
+            chat_context,
+            MessageSubmission(text=f"read this: {LINK}"),
         )
         assert ("Green tea is steeped" in reply.reply.text) == pages
         assert bool(web.requests) == pages
 
-    uses = await logged(app, line)
+    uses = await logged(app, chat_context)
     assert [(each.name, each.status) for each in uses] == ([("read_page", "done")] if pages else [])
     async with app.db.begin_read() as tx:
-        receipt = await find_receipt(tx, line.person.id)
+        receipt = await find_receipt(tx, chat_context.person.id)
         by_rules = await count_source_messages(
-            tx, line.person.id, [reply.reply.id], author=RULES_VERSION
+            tx, chat_context.person.id, [reply.reply.id], author=RULES_VERSION
         )
     assert receipt is not None
     assert reply.reply.id in by_rules  # a model is told later that rules answered, not what
@@ -60,16 +62,16 @@ async def test_link_is_read_only_where_that_is_switched_on(
 
 @pytest.mark.usefixtures("settings_folder")
 async def test_what_was_looked_up_is_forgotten_with_its_message(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """That a tool was used stays; with what and for what does not."""
     async with web_sites({"tea.example": page(ARTICLE)}) as web:
         clock.tick(minutes=1)
         reply = await answer_message(
-            with_web(app, web, pages=True), line, MessageSubmission(text=LINK)
+            with_web(app, web, pages=True), chat_context, MessageSubmission(text=LINK)
         )
-    report = await forget(app, line.person.id, DeletionRequest(ids=(reply.message.id,)))
+    report = await forget(app, chat_context.person.id, DeletionRequest(ids=(reply.message.id,)))
 
     assert report.left == ()
-    (use,) = await logged(app, line)
+    (use,) = await logged(app, chat_context)
     assert (use.arguments, use.result, use.sources) == ({}, "", ())

@@ -269,10 +269,10 @@ async def test_unknown_admin_path_answers_404(app: AppContext) -> None:
 
 async def live(app: AppContext, clock: FrozenClock) -> None:
     """A call that was paid, one that failed, one without a price, a reply; letters."""
-    line = await open_local_chat(
+    chat_context = await open_local_chat(
         app.db, app.clock, app.settings, person="Nora Nobody", channel="terminal"
     )
-    asker = CallContext(person=line.person.id)
+    asker = CallContext(person=chat_context.person.id)
     async with app.db.begin_write() as tx:
         for call in (
             call_of(cost=250_000),
@@ -285,7 +285,7 @@ async def live(app: AppContext, clock: FrozenClock) -> None:
             tx,
             Receipt(
                 id=receipt_id,
-                person=line.person.id,
+                person=chat_context.person.id,
                 turn=receipt_id,
                 asked="m1",
                 asked_seq=1,
@@ -296,7 +296,9 @@ async def live(app: AppContext, clock: FrozenClock) -> None:
             ),
         )
         for lane in ("a", "b"):
-            await enqueue(tx, "inbox", lane, {"text": "secret"}, person=line.person.id, now=clock())
+            await enqueue(
+                tx, "inbox", lane, {"text": "secret"}, person=chat_context.person.id, now=clock()
+            )
     clock.tick(seconds=90)
 
 

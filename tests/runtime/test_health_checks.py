@@ -40,18 +40,20 @@ async def test_doctor_reports_free_disk_space_for_sqlite_only(app: AppContext, e
 
 
 async def test_doctor_reports_the_outcome_of_the_last_model_call(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """In its own words; when it answers again, it is well."""
     name = "ollama:big"
     app = replace(app, settings=replace(app.settings, models=ModelSettings(main=(name,))))
     error = ModelUnavailable("ollama is limiting our requests (429).", outage="busy")
     busy = ScriptedModel([error], name=name)
-    await answer_message(with_model(app, busy), line, MessageSubmission(text="hello there"))
+    await answer_message(with_model(app, busy), chat_context, MessageSubmission(text="hello there"))
     failed = await findings(app)
     clock.tick(minutes=1)
     await answer_message(
-        with_model(app, ScriptedModel(["Yes."], name=name)), line, MessageSubmission(text="hello?")
+        with_model(app, ScriptedModel(["Yes."], name=name)),
+        chat_context,
+        MessageSubmission(text="hello?"),
     )
 
     expected = (
@@ -96,7 +98,7 @@ async def test_doctor_reports_telegram_token_webhook_and_blocked_chats(app: AppC
 
 
 async def test_messages_that_only_a_model_would_understand_are_counted(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Dutch and Japanese ones; English needs none, and before it is read nothing waits."""
     await say("My cat is called Miso.")
@@ -104,7 +106,7 @@ async def test_messages_that_only_a_model_would_understand_are_counted(
     await say("京都に引っ越して、本屋で働いています")
     assert "takes a model to understand" not in await findings(app)
 
-    await learn_now(app, line.person.id, cut_reason="asked")
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
     assert "owner: messages in a language that takes a model to understand: 2." in await findings(
         app
     )

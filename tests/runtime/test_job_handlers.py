@@ -43,10 +43,14 @@ class Stuck:
             yield tx
 
 
-async def test_cancelled_reflection_job_writes_nothing(app: AppContext, line: ChatContext) -> None:
+async def test_cancelled_reflection_job_writes_nothing(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """Nothing is written then: whoever does the job anew does that, and the store may be gone."""
     async with app.db.begin_write() as tx:
-        await enqueue_reflection(tx, thinking_house(app, Mind()), line.person.id, now=app.clock())
+        await enqueue_reflection(
+            tx, thinking_house(app, Mind()), chat_context.person.id, now=app.clock()
+        )
         held = await claim_jobs(tx, "agenda", owner="worker", now=app.clock(), lease_s=30)
     assert held is not None
     stuck: Any = Stuck(app.db)

@@ -33,36 +33,38 @@ async def told(app: AppContext) -> tuple[dict[tuple[str, ...], float], str]:
     }, text
 
 
-async def live(app: AppContext, line: ChatContext, clock: FrozenClock) -> None:
+async def live(app: AppContext, chat_context: ChatContext, clock: FrozenClock) -> None:
     """Something is told, read, told again, read, and put right; one reading fails."""
     for _ in range(2):
         for text in TOLD:
-            await answer_message(app, line, MessageSubmission(text=text))
+            await answer_message(app, chat_context, MessageSubmission(text=text))
         for segment in await schedule_learning(
-            app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+            app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
         ):
             clock.tick(seconds=30)
-            await consolidate_segment(app, line.person.id, segment.id)
+            await consolidate_segment(app, chat_context.person.id, segment.id)
     async with app.db.begin_read() as tx:
         (home,) = [
             each.memory.id
-            for each in await list_memories(tx, line.person.id)
+            for each in await list_memories(tx, chat_context.person.id)
             if each.memory.key == "location"
         ]
-    await apply_belief_action(app.db, app.clock, line.person.id, "reject", home)
-    await answer_message(app, line, MessageSubmission(text="We sat by the river again."))
+    await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", home)
+    await answer_message(app, chat_context, MessageSubmission(text="We sat by the river again."))
     (segment,) = await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        app.db, app.clock, app.settings, chat_context.person.id, cut_reason="asked"
     )
     async with app.db.begin_write() as tx:
-        await mark_consolidation_failed(tx, line.person.id, segment.id, "It broke.", now=clock())
+        await mark_consolidation_failed(
+            tx, chat_context.person.id, segment.id, "It broke.", now=clock()
+        )
 
 
 async def test_memory_metrics_count_decisions_without_names(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Of today, of everybody together."""
-    await live(app, line, clock)
+    await live(app, chat_context, clock)
 
     numbers, text = await told(app)
 
@@ -79,14 +81,14 @@ async def test_memory_metrics_count_decisions_without_names(
     assert numbers["oldfriend_claims_total", "joined"] >= 3
     assert numbers["oldfriend_belief_decisions_total", "learned"] >= 3
     assert 0 < numbers["oldfriend_evidence_similarity",] <= 1
-    assert not [word for word in ("Porto", "Ana", "jazz", line.person.id) if word in text]
+    assert not [word for word in ("Porto", "Ana", "jazz", chat_context.person.id) if word in text]
 
 
 async def test_memory_metrics_of_a_day_without_messages_are_zero_or_absent(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Counts are at zero; how long replies took is not made up."""
-    await live(app, line, clock)
+    await live(app, chat_context, clock)
     clock.tick(minutes=2 * DAY // 60_000_000)
 
     numbers, _ = await told(app)

@@ -22,13 +22,13 @@ from tests.engines import both_engines
 engine = both_engines
 
 
-async def add_reminder(app: AppContext, line: ChatContext, text: str) -> None:
+async def add_reminder(app: AppContext, chat_context: ChatContext, text: str) -> None:
     """Put a reminder on the list that is due now."""
     now = app.clock()
     task = Task(
         id=new_random_id(),
-        person=line.person.id,
-        chat=line.chat.id,
+        person=chat_context.person.id,
+        chat=chat_context.chat.id,
         text=text,
         language="en",
         kind="reminder",
@@ -43,7 +43,7 @@ async def add_reminder(app: AppContext, line: ChatContext, text: str) -> None:
 
 
 async def test_reminder_does_not_wait_until_other_work_is_done(
-    app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch
+    app: AppContext, chat_context: ChatContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such as a long conversation that a slow model reads: that takes minutes."""
     begun, said, stopping = asyncio.Event(), asyncio.Event(), asyncio.Event()
@@ -62,12 +62,12 @@ async def test_reminder_does_not_wait_until_other_work_is_done(
         try:
             async with asyncio.timeout(10):
                 await begun.wait()
-                await add_reminder(app, line, "call mum")
+                await add_reminder(app, chat_context, "call mum")
                 app.notifier.notify()
                 await said.wait()
         finally:
             stopping.set()
 
     async with app.db.begin_read() as tx:
-        messages = await list_messages(tx, line.person.id)
+        messages = await list_messages(tx, chat_context.person.id)
     assert [each.text for each in messages] == ["Reminder: call mum"]

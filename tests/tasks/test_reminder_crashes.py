@@ -26,13 +26,13 @@ STEPS = ("committing", "committed", "")
 LONGEST_S = 60
 
 
-async def add_reminder(app: AppContext, line: ChatContext, text: str) -> None:
+async def add_reminder(app: AppContext, chat_context: ChatContext, text: str) -> None:
     """Put a reminder on the list that is due in a second."""
     now = app.clock()
     task = Task(
         id=new_random_id(),
-        person=line.person.id,
-        chat=line.chat.id,
+        person=chat_context.person.id,
+        chat=chat_context.chat.id,
         text=text,
         language="en",
         kind="reminder",
@@ -64,10 +64,10 @@ async def serve(settings: Settings, step: str, *, for_s: float) -> None:
         await process.wait()
 
 
-async def count_reminders(app: AppContext, line: ChatContext) -> Counter[str]:
+async def count_reminders(app: AppContext, chat_context: ChatContext) -> Counter[str]:
     """How often each reminder was said."""
     async with app.db.begin_read() as tx:
-        messages = await list_messages(tx, line.person.id)
+        messages = await list_messages(tx, chat_context.person.id)
     return Counter(
         each.text.splitlines()[0].removeprefix("Reminder: ")
         for each in messages
@@ -82,14 +82,16 @@ async def test_reminder_comes_once_although_processes_are_killed(
 ) -> None:
     """In the middle of its commit, just after, and at any moment."""
     async with open_app(settings) as app:
-        line = await open_local_chat(app.db, app.clock, settings, person=None, channel="terminal")
-        await answer_message(app, line, MessageSubmission(text="Hello."))
+        chat_context = await open_local_chat(
+            app.db, app.clock, settings, person=None, channel="terminal"
+        )
+        await answer_message(app, chat_context, MessageSubmission(text="Hello."))
         for number in range(sizes.reminder_kills):
-            await add_reminder(app, line, f"task {number}")
+            await add_reminder(app, chat_context, f"task {number}")
             await serve(settings, STEPS[number % len(STEPS)], for_s=random.uniform(0.5, 3))
         wanted = {f"task {number}" for number in range(sizes.reminder_kills)}
         async with asyncio.timeout(LONGEST_S):
-            while (await count_reminders(app, line)).keys() != wanted:
+            while (await count_reminders(app, chat_context)).keys() != wanted:
                 await serve(settings, "", for_s=5)
 
-        assert set((await count_reminders(app, line)).values()) == {1}
+        assert set((await count_reminders(app, chat_context)).values()) == {1}

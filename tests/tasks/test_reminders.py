@@ -49,22 +49,26 @@ def find_phrase(told: str) -> str | None:
 class Desk:
     """A person who talks with the companion, offline."""
 
-    def __init__(self, app: AppContext, line: ChatContext, clock: FrozenClock) -> None:
+    def __init__(self, app: AppContext, chat_context: ChatContext, clock: FrozenClock) -> None:
         """Begin on a Tuesday at two."""
-        self.app, self.line, self.clock = app, line, clock
+        self.app, self.chat_context, self.clock = app, chat_context, clock
         clock.now = at("2026-11-24T14:00")
 
     async def say(self, text: str, *, minutes: float = 1) -> str:
         """Say something, and return the reply."""
         self.clock.tick(minutes=minutes)
-        line = replace(self.line, person=replace(self.line.person, zone=ZONE))
-        given = await answer_message(self.app, line, MessageSubmission(text=text, zone=ZONE))
+        chat_context = replace(
+            self.chat_context, person=replace(self.chat_context.person, zone=ZONE)
+        )
+        given = await answer_message(
+            self.app, chat_context, MessageSubmission(text=text, zone=ZONE)
+        )
         return given.reply.text
 
     async def tasks(self) -> list[Task]:
         """Everything there ever was."""
         async with self.app.db.begin_read() as tx:
-            return await list_tasks(tx, self.line.person.id, statuses=STATUSES)
+            return await list_tasks(tx, self.chat_context.person.id, statuses=STATUSES)
 
     async def run(self) -> None:
         """Do the work that is due now."""
@@ -78,7 +82,7 @@ class Desk:
     async def heard(self) -> list[str]:
         """What was said without being asked."""
         async with self.app.db.begin_read() as tx:
-            messages = await list_messages(tx, self.line.person.id)
+            messages = await list_messages(tx, self.chat_context.person.id)
         return [
             each.text
             for each in messages
@@ -87,11 +91,11 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(app: AppContext, line: ChatContext, clock: FrozenClock) -> Desk:
+async def desk(app: AppContext, chat_context: ChatContext, clock: FrozenClock) -> Desk:
     """The owner, in Madrid."""
     async with app.db.begin_write() as tx:
-        await set_zone(tx, line.person.id, ZONE)
-    return Desk(app, line, clock)
+        await set_zone(tx, chat_context.person.id, ZONE)
+    return Desk(app, chat_context, clock)
 
 
 async def test_reminder_is_confirmed_with_the_committed_time_and_sent_once(desk: Desk) -> None:
@@ -112,7 +116,7 @@ async def test_reminder_is_confirmed_with_the_committed_time_and_sent_once(desk:
     (task,) = await desk.tasks()
     assert (task.status, task.delivered_at) == ("delivered", at("2026-11-25T10:00"))
     async with desk.app.db.begin_read() as tx:
-        receipt = await find_receipt(tx, desk.line.person.id)
+        receipt = await find_receipt(tx, desk.chat_context.person.id)
         assert receipt is not None
         shown = ReceiptSchema.from_domain(await resolve_receipt(tx, receipt))
     assert shown.unprompted is not None
@@ -257,13 +261,13 @@ async def test_forgetting_the_message_forgets_the_task(desk: Desk) -> None:
     await desk.run()
     assert len(await desk.heard()) == 1
     async with desk.app.db.begin_read() as tx:
-        messages = await list_messages(tx, desk.line.person.id)
+        messages = await list_messages(tx, desk.chat_context.person.id)
     (asked,) = (each.id for each in messages if each.role == "person")
-    await forget(desk.app, desk.line.person.id, DeletionRequest(ids=(asked,)))
+    await forget(desk.app, desk.chat_context.person.id, DeletionRequest(ids=(asked,)))
 
     assert await desk.tasks() == []
     async with desk.app.db.begin_read() as tx:
-        messages = await list_messages(tx, desk.line.person.id)
+        messages = await list_messages(tx, desk.chat_context.person.id)
     assert [each.text for each in messages if "Wexford" in each.text] == []
 
 
@@ -272,7 +276,7 @@ async def test_blocked_chat_gets_it_later(desk: Desk) -> None:
     app = desk.app = replace(desk.app, platforms=frozenset({"terminal"}), channels={})
     await desk.say("remind me in 20 minutes to take the pizza out")
     async with app.db.begin_write() as tx:
-        chat = desk.line.chat
+        chat = desk.chat_context.chat
         await mark_chat_blocked(tx, chat.channel, chat.address, "blocked", now=desk.clock())
     desk.clock.tick(minutes=20)
     await desk.run()
@@ -417,7 +421,9 @@ async def test_platform_that_will_be_closed_is_told_with_the_first_reminder(
 ) -> None:
     """Before one waits for a word of theirs, and nobody knows why."""
     limits = ChannelCapabilities(longest_text=4_000, reply_window=DAY)
-    monkeypatch.setitem(CHANNELS, desk.line.chat.channel, replace(WHATSAPP, capabilities=limits))
+    monkeypatch.setitem(
+        CHANNELS, desk.chat_context.chat.channel, replace(WHATSAPP, capabilities=limits)
+    )
     soon = await desk.say("Remind me in 2 hours to stretch")
     await desk.say("cancel it")
     later = await desk.say("Remind me in 3 days at 9am to call mum")
@@ -430,7 +436,9 @@ async def test_platform_that_will_be_closed_is_told_once(
 ) -> None:
     """Also where the first entry of the list was one that nothing could hold back."""
     limits = ChannelCapabilities(longest_text=4_000, reply_window=DAY)
-    monkeypatch.setitem(CHANNELS, desk.line.chat.channel, replace(WHATSAPP, capabilities=limits))
+    monkeypatch.setitem(
+        CHANNELS, desk.chat_context.chat.channel, replace(WHATSAPP, capabilities=limits)
+    )
     told = [
         await desk.say(each)
         for each in (
@@ -449,8 +457,8 @@ async def test_answer_counts_from_when_the_request_was_said(desk: Desk) -> None:
     said = MessageSubmission(
         text="remind me tomorrow at 7 to call mum", zone=ZONE, at=at("2026-11-24T22:00")
     )
-    line = replace(desk.line, person=replace(desk.line.person, zone=ZONE))
-    await answer_message(desk.app, line, said)
+    chat_context = replace(desk.chat_context, person=replace(desk.chat_context.person, zone=ZONE))
+    await answer_message(desk.app, chat_context, said)
     asked = [(each.status, each.due_at) for each in await desk.tasks()]
     await desk.say("in the evening")
     (task,) = await desk.tasks()
@@ -499,9 +507,9 @@ async def test_done_before_the_last_time_of_a_series_ends_it(desk: Desk) -> None
 
 async def test_words_of_others_set_nothing(desk: Desk) -> None:
     """Only the person does."""
-    line = desk.line
+    chat_context = desk.chat_context
     said = MessageSubmission(text="remind me tomorrow at 7am to leave", zone=ZONE, trust="other")
-    await answer_message(desk.app, line, said)
+    await answer_message(desk.app, chat_context, said)
     assert await desk.tasks() == []
 
 
@@ -521,10 +529,10 @@ async def test_words_that_ask_in_quotation_marks_set_nothing(desk: Desk, text: s
 async def edit(desk: Desk, text: str, *, back: int = 0) -> None:
     """Edit the message that was said last, or some before it, and have it read."""
     async with desk.app.db.begin_read() as tx:
-        messages = await list_messages(tx, desk.line.person.id)
+        messages = await list_messages(tx, desk.chat_context.person.id)
     last = [each for each in messages if each.role == "person"][-1 - back]
     desk.clock.tick(minutes=1)
-    await accept_edit(desk.app, desk.line, last.id, text)
+    await accept_edit(desk.app, desk.chat_context, last.id, text)
     await desk.say("Hello.")
 
 
@@ -590,7 +598,7 @@ async def test_edit_of_a_told_number_corrects_it(desk: Desk) -> None:
     await edit(desk, "My weight is 74.4 kg")
     assert "weight 74.4 kg" in (await desk.heard())[-1]
     async with desk.app.db.begin_read() as tx:
-        kept = await list_measurements(tx, desk.line.person.id, "weight")
+        kept = await list_measurements(tx, desk.chat_context.person.id, "weight")
     assert [each.value for each in kept] == [74.4]
 
     count = len(await desk.heard())
@@ -640,7 +648,7 @@ async def test_receipt_says_how_an_open_hour_was_read(
     """Where the words leave the half of the day open, or name no hour."""
     await desk.say(text)
     async with desk.app.db.begin_read() as tx:
-        receipt = await find_receipt(tx, desk.line.person.id)
+        receipt = await find_receipt(tx, desk.chat_context.person.id)
     assert receipt is not None
     intent = format_intent(receipt)
     assert told in intent if told else "I read" not in intent
@@ -700,14 +708,14 @@ async def test_edit_of_a_log_command_corrects_what_it_kept(desk: Desk) -> None:
     await desk.say("/log coffee 3 cups")
     await edit(desk, "/log coffee 4 cups")
     async with desk.app.db.begin_read() as tx:
-        kept = await list_measurements(tx, desk.line.person.id, "coffee")
+        kept = await list_measurements(tx, desk.chat_context.person.id, "coffee")
     assert [each.value for each in kept] == [4]
 
 
 async def list_kept_goals(desk: Desk) -> list[tuple[str, str, int]]:
     """Every goal with its status and how much was counted for it."""
     async with desk.app.db.begin_read() as tx:
-        states = await list_goals(tx, desk.line.person.id, statuses=GOAL_STATUSES)
+        states = await list_goals(tx, desk.chat_context.person.id, statuses=GOAL_STATUSES)
     return [(each.goal.text, each.goal.status, len(each.progress)) for each in states]
 
 
@@ -854,18 +862,18 @@ async def test_words_of_time_count_from_when_they_were_said(
     desk: Desk, text: str, told: str, due: str
 ) -> None:
     """Of what is told later, or was on its way for a while."""
-    line = replace(desk.line, person=replace(desk.line.person, zone=ZONE))
+    chat_context = replace(desk.chat_context, person=replace(desk.chat_context.person, zone=ZONE))
     said = MessageSubmission(text=text, at=at(told), zone=ZONE)
-    await answer_message(desk.app, line, said)
+    await answer_message(desk.app, chat_context, said)
     assert [(each.status, each.due_at) for each in await desk.tasks()] == [("open", at(due))]
 
 
 async def test_time_that_passed_after_it_was_said_is_asked_about(desk: Desk) -> None:
     """It neither comes at once nor a day late; a series goes on from now."""
-    line = replace(desk.line, person=replace(desk.line.person, zone=ZONE))
+    chat_context = replace(desk.chat_context, person=replace(desk.chat_context.person, zone=ZONE))
     for text in ("Remind me tomorrow at 10am to call mum", "Remind me every day at 8am to stretch"):
         said = MessageSubmission(text=text, at=at("2026-11-01T18:00"), zone=ZONE)
-        await answer_message(desk.app, line, said)
+        await answer_message(desk.app, chat_context, said)
     mum, stretch = sorted(await desk.tasks(), key=lambda each: each.text)
     assert (mum.status, mum.question) == ("asking", "past")
     assert (stretch.status, stretch.due_at) == ("open", at("2026-11-25T08:00"))
@@ -966,7 +974,7 @@ async def test_reminder_of_days_ago_that_is_put_back_is_on_the_list(desk: Desk) 
     (task,) = await desk.tasks()
     desk.clock.tick(minutes=5 * 24 * 60)
     async with desk.app.db.begin_write() as tx:
-        person = await get_person_by_id(tx, desk.line.person.id)
+        person = await get_person_by_id(tx, desk.chat_context.person.id)
         await edit_task(tx, person, task.id, "done", now=desk.clock())
         await edit_task(tx, person, task.id, "reopen", now=desk.clock())
         shown = await list_tasks(tx, person.id, now=desk.clock())

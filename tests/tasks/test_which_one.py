@@ -128,7 +128,7 @@ async def test_why_names_what_rules_did(desk: Desk) -> None:
     """A reminder that was set is no statement that something was searched for."""
     await desk.say("remind me to call mum tomorrow at 10am")
     async with desk.app.db.begin_read() as tx:
-        receipt = await find_receipt(tx, desk.line.person.id)
+        receipt = await find_receipt(tx, desk.chat_context.person.id)
         assert receipt is not None
         shown = ReceiptSchema.from_domain(await resolve_receipt(tx, receipt))
     assert "something about your reminders" in shown.intent

@@ -24,7 +24,7 @@ def at(text: str, zone: str) -> int:
 
 
 async def test_series_and_days_go_by_the_new_clocks(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Pills at eight stay pills at eight; a call at an hour stays the moment that it is."""
     clock.now = at("2026-11-25T09:00", HERE)
@@ -35,11 +35,11 @@ async def test_series_and_days_go_by_the_new_clocks(
         "blink": {"rrule": "FREQ=HOURLY", "starts_at": at("2026-11-26T08:00", HERE)},
     }
     async with app.db.begin_write() as tx:
-        await set_zone(tx, line.person.id, HERE)
+        await set_zone(tx, chat_context.person.id, HERE)
         for text, more in told.items():
             task = Task(
                 id=f"{text:0<32}",
-                person=line.person.id,
+                person=chat_context.person.id,
                 text=text,
                 language="en",
                 kind="reminder",
@@ -50,10 +50,10 @@ async def test_series_and_days_go_by_the_new_clocks(
                 **more,
             )
             await save_task(tx, task)
-    await update_person(app, line.person.id, zone=THERE)
+    await update_person(app, chat_context.person.id, zone=THERE)
 
     async with app.db.begin_read() as tx:
-        due = {each.text: each.due_at for each in await list_tasks(tx, line.person.id)}
+        due = {each.text: each.due_at for each in await list_tasks(tx, chat_context.person.id)}
     assert due == {
         "pills": at("2026-11-26T08:00", THERE),
         "rent": at("2026-11-26T08:00", THERE),
@@ -63,12 +63,12 @@ async def test_series_and_days_go_by_the_new_clocks(
 
 
 async def test_first_zone_moves_what_was_told_by_the_clock_and_no_length_of_time(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Nobody knew by which clocks ten was told; 40 minutes are as long everywhere."""
     clock.now = at("2026-11-25T09:00", "UTC")
     async with app.db.begin_write() as tx:
-        await set_zone(tx, line.person.id, "UTC")
+        await set_zone(tx, chat_context.person.id, "UTC")
     app = replace(app, settings=replace(app.settings, zone="UTC"))
     for text in (
         "Remind me tomorrow at 10am to call mum",
@@ -81,7 +81,7 @@ async def test_first_zone_moves_what_was_told_by_the_clock_and_no_length_of_time
         told = await answer_message(app, here, MessageSubmission(text=text))
 
     async with app.db.begin_read() as tx:
-        due = {each.text: each.due_at for each in await list_tasks(tx, line.person.id)}
+        due = {each.text: each.due_at for each in await list_tasks(tx, chat_context.person.id)}
     assert due == {
         "call mum": at("2026-11-26T10:00", THERE),
         "stretch": at("2026-11-25T09:40", "UTC"),
@@ -160,7 +160,7 @@ async def test_first_zone_tells_of_no_reminder_that_stays(
 
 
 async def test_zone_that_was_known_leaves_single_times(
-    app: AppContext, line: ChatContext, clock: FrozenClock, say: Say
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, say: Say
 ) -> None:
     """The person has travelled."""
     clock.now = at("2026-11-25T09:00", HERE)
@@ -168,5 +168,5 @@ async def test_zone_that_was_known_leaves_single_times(
     await say("/zone New York")
 
     async with app.db.begin_read() as tx:
-        (task,) = await list_tasks(tx, line.person.id)
+        (task,) = await list_tasks(tx, chat_context.person.id)
     assert task.due_at == at("2026-11-26T10:00", HERE)

@@ -51,7 +51,7 @@ class Ring:
     """A program, its person, and the service."""
 
     app: AppContext
-    line: ChatContext
+    chat_context: ChatContext
     oura: Oura
     web: WebSites
     clock: FrozenClock
@@ -62,7 +62,7 @@ class Ring:
             self.app.db,
             self.app.clock,
             self.app.settings,
-            self.line.person.id,
+            self.chat_context.person.id,
             redirect=REDIRECT,
         )
         query = parse_qs(urlsplit(address).query)
@@ -70,35 +70,35 @@ class Ring:
         await finish_consent(
             self.app,
             self.app.web.fetcher,
-            self.line.person.id,
+            self.chat_context.person.id,
             code=code,
             state=query["state"][0],
         )
 
     async def read(self) -> None:
         """Read as the job does."""
-        await read_oura(self.app, self.line.person.id)
+        await read_oura(self.app, self.chat_context.person.id)
 
     async def find(self) -> OuraConnection | None:
         """The connection as it is stored."""
         async with self.app.db.begin_read() as tx:
-            return await find_connection(tx, self.line.person.id)
+            return await find_connection(tx, self.chat_context.person.id)
 
     async def values(self, name: str) -> list[tuple[str, float, str]]:
         """The values of a measure."""
         async with self.app.db.begin_read() as tx:
-            found = await list_measurements(tx, self.line.person.id, name)
+            found = await list_measurements(tx, self.chat_context.person.id, name)
         return [(f"{each.day}", each.value, each.unit) for each in found]
 
     @property
     def file(self) -> TokenFile:
         """The tokens on disk."""
-        return get_token_file(self.app.settings, self.line.person.id)
+        return get_token_file(self.app.settings, self.chat_context.person.id)
 
 
 @asynccontextmanager
 async def opened_ring(
-    app: AppContext, line: ChatContext, clock: FrozenClock, oura: Oura
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, oura: Oura
 ) -> AsyncIterator[Ring]:
     """The service, and an application that is registered there."""
     async with web_sites(oura.sites) as web:
@@ -106,7 +106,7 @@ async def opened_ring(
         store_application(
             online.settings, OuraApplication(id=APPLICATION[0], secret=APPLICATION[1])
         )
-        yield Ring(app=online, line=line, oura=oura, web=web, clock=clock)
+        yield Ring(app=online, chat_context=chat_context, oura=oura, web=web, clock=clock)
 
 
 def build_items(*days: str) -> dict[str, list[dict[str, object]]]:
@@ -141,12 +141,12 @@ def list_days(clock: FrozenClock, count: int) -> list[str]:
 
 
 async def test_days_are_read_page_by_page_once_a_day_and_each_value_once(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The night, not the nap; what is odd is left out, and what was corrected replaces itself."""
     days = list_days(clock, 5)
     oura = Oura(items=build_items(*days))
-    async with opened_ring(app, line, clock, oura) as ring:
+    async with opened_ring(app, chat_context, clock, oura) as ring:
         await ring.connect()
         await ring.read()
         first = await ring.values("sleep")
@@ -154,8 +154,13 @@ async def test_days_are_read_page_by_page_once_a_day_and_each_value_once(
         clock.tick(minutes=24 * 60)
         await ring.read()
         async with app.db.begin_read() as tx:
-            kept = {name: count for name, count, _ in await list_kept_measures(tx, line.person.id)}
-            due = await list_due_times(tx, OURA_JOB, partition=get_oura_partition(line.person.id))
+            kept = {
+                name: count
+                for name, count, _ in await list_kept_measures(tx, chat_context.person.id)
+            }
+            due = await list_due_times(
+                tx, OURA_JOB, partition=get_oura_partition(chat_context.person.id)
+            )
         scores = await ring.values("sleep_score")
         connection = await ring.find()
 
@@ -180,10 +185,10 @@ async def test_days_are_read_page_by_page_once_a_day_and_each_value_once(
 
 
 async def test_refresh_token_is_sent_once_and_the_new_one_is_on_disk_before_anything_else(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """A reading that fails right behind the renewal has lost nothing."""
-    async with opened_ring(app, line, clock, Oura()) as ring:
+    async with opened_ring(app, chat_context, clock, Oura()) as ring:
         await ring.connect()
         clock.tick(minutes=20 * 60)
         ring.oura.is_down = True
@@ -208,7 +213,7 @@ async def test_refresh_token_is_sent_once_and_the_new_one_is_on_disk_before_anyt
 
 
 async def test_whoever_is_stopped_amid_a_renewal_keeps_the_new_token(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """The service has spent the old one already."""
     asked, answers = asyncio.Event(), asyncio.Event()
@@ -217,7 +222,7 @@ async def test_whoever_is_stopped_amid_a_renewal_keeps_the_new_token(
         asked.set()
         await answers.wait()
 
-    async with opened_ring(app, line, clock, Oura()) as ring:
+    async with opened_ring(app, chat_context, clock, Oura()) as ring:
         await ring.connect()
         clock.tick(minutes=20 * 60)
         ring.oura.before_tokens = wait
@@ -240,10 +245,10 @@ async def test_whoever_is_stopped_amid_a_renewal_keeps_the_new_token(
 
 
 async def test_lost_answer_costs_nothing_while_the_access_token_lasts(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Then the person is told that they must agree again, and nothing is asked any more."""
-    async with opened_ring(app, line, clock, Oura(items=build_items())) as ring:
+    async with opened_ring(app, chat_context, clock, Oura(items=build_items())) as ring:
         await ring.connect()
         file, application = ring.file, OuraApplication(id=APPLICATION[0], secret=APPLICATION[1])
         ring.oura.refresh = "refresh-nobody-has"
@@ -268,13 +273,15 @@ async def test_lost_answer_costs_nothing_while_the_access_token_lasts(
 
 
 async def test_answer_of_another_consent_or_a_late_one_is_refused(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """And each is taken once; without an application nothing is asked."""
     with pytest.raises(InvalidInput):
-        await begin_consent(app.db, app.clock, app.settings, line.person.id, redirect=REDIRECT)
-    async with opened_ring(app, line, clock, Oura()) as ring:
-        fetcher, person = ring.app.web.fetcher, line.person.id
+        await begin_consent(
+            app.db, app.clock, app.settings, chat_context.person.id, redirect=REDIRECT
+        )
+    async with opened_ring(app, chat_context, clock, Oura()) as ring:
+        fetcher, person = ring.app.web.fetcher, chat_context.person.id
         with pytest.raises(InvalidInput):
             await finish_consent(ring.app, fetcher, person, code="code-1", state="guessed")
         address = await begin_consent(app.db, app.clock, app.settings, person, redirect=REDIRECT)
@@ -291,21 +298,21 @@ async def test_answer_of_another_consent_or_a_late_one_is_refused(
 
 
 async def test_crash_while_disconnecting_leaves_no_tokens(
-    app: AppContext, line: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor those that a process was writing when it died; the connection says what is missing."""
 
     async def crash(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    async with opened_ring(app, line, clock, Oura()) as ring:
+    async with opened_ring(app, chat_context, clock, Oura()) as ring:
         await ring.connect()
         half = ring.file.path.with_name(f".{ring.file.path.name}.4711")
         half.write_text(ring.file.path.read_text("utf-8"), "utf-8")
         monkeypatch.setattr(oura_pull, "end_connection", crash)
         with pytest.raises(KeyboardInterrupt):
-            await disconnect(ring.app, line.person.id)
-        assert [*ring.file.path.parent.glob(f"*{line.person.id}*")] == []
+            await disconnect(ring.app, chat_context.person.id)
+        assert [*ring.file.path.parent.glob(f"*{chat_context.person.id}*")] == []
         await ring.read()
         connection = await ring.find()
 
@@ -314,20 +321,22 @@ async def test_crash_while_disconnecting_leaves_no_tokens(
 
 
 async def test_disconnected_ring_is_not_read_and_its_tokens_are_gone(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """What was read stays; a job that was planned finds nothing to do."""
     oura = Oura(items=build_items(*list_days(clock, 2)))
-    async with opened_ring(app, line, clock, oura) as ring:
+    async with opened_ring(app, chat_context, clock, oura) as ring:
         await ring.connect()
         await ring.read()
         asked = len(ring.web.requests)
-        assert await disconnect(ring.app, line.person.id)
-        assert not await disconnect(ring.app, line.person.id)
+        assert await disconnect(ring.app, chat_context.person.id)
+        assert not await disconnect(ring.app, chat_context.person.id)
         clock.tick(minutes=24 * 60)
         await ring.read()
         async with app.db.begin_read() as tx:
-            due = await list_due_times(tx, OURA_JOB, partition=get_oura_partition(line.person.id))
+            due = await list_due_times(
+                tx, OURA_JOB, partition=get_oura_partition(chat_context.person.id)
+            )
 
         assert len(ring.web.requests) == asked
         assert ring.file.load() is None
@@ -336,7 +345,7 @@ async def test_disconnected_ring_is_not_read_and_its_tokens_are_gone(
 
 
 async def test_forgetting_everything_ends_the_connection(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Row, job and tokens go, also of a reading that is under way; nothing is read again."""
     oura = Oura(items=build_items(*list_days(clock, 2)))
@@ -346,7 +355,7 @@ async def test_forgetting_everything_ends_the_connection(
         asked.set()
         await answers.wait()
 
-    async with opened_ring(app, line, clock, oura) as ring:
+    async with opened_ring(app, chat_context, clock, oura) as ring:
         await ring.connect()
         await ring.read()
         clock.tick(minutes=20 * 60)
@@ -354,11 +363,15 @@ async def test_forgetting_everything_ends_the_connection(
         async with asyncio.TaskGroup() as group:
             group.create_task(ring.read())
             await asked.wait()
-            report = await forget(ring.app, line.person.id, DeletionRequest(everything=True))
+            report = await forget(
+                ring.app, chat_context.person.id, DeletionRequest(everything=True)
+            )
             is_file_gone = ring.file.load() is None
             answers.set()
         async with app.db.begin_read() as tx:
-            due = await list_due_times(tx, OURA_JOB, partition=get_oura_partition(line.person.id))
+            due = await list_due_times(
+                tx, OURA_JOB, partition=get_oura_partition(chat_context.person.id)
+            )
 
         assert report.is_proved
         assert is_file_gone
@@ -369,19 +382,19 @@ async def test_forgetting_everything_ends_the_connection(
 
 
 async def test_deleted_value_does_not_come_back_with_the_next_reading(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Neither with the days that are read again, nor with all of a new connection."""
     days = list_days(clock, 3)
-    async with opened_ring(app, line, clock, Oura(items=build_items(*days))) as ring:
+    async with opened_ring(app, chat_context, clock, Oura(items=build_items(*days))) as ring:
         await ring.connect()
         await ring.read()
         async with app.db.begin_write() as tx:
-            *_, last = await list_measurements(tx, line.person.id, "sleep")
-            assert await delete_measurement(tx, line.person.id, last.id, now=clock())
+            *_, last = await list_measurements(tx, chat_context.person.id, "sleep")
+            assert await delete_measurement(tx, chat_context.person.id, last.id, now=clock())
         await ring.read()
         again = await ring.values("sleep")
-        await disconnect(ring.app, line.person.id)
+        await disconnect(ring.app, chat_context.person.id)
         ring.oura.codes = {"code-2"}
         await ring.connect("code-2")
         await ring.read()
@@ -392,16 +405,16 @@ async def test_deleted_value_does_not_come_back_with_the_next_reading(
 
 
 async def test_forgotten_value_does_not_come_back_with_the_next_reading(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """As one that was deleted."""
     days = list_days(clock, 3)
-    async with opened_ring(app, line, clock, Oura(items=build_items(*days))) as ring:
+    async with opened_ring(app, chat_context, clock, Oura(items=build_items(*days))) as ring:
         await ring.connect()
         await ring.read()
         async with app.db.begin_read() as tx:
-            *_, last = await list_measurements(tx, line.person.id, "sleep")
-        report = await forget(app, line.person.id, DeletionRequest(ids=(last.id,)))
+            *_, last = await list_measurements(tx, chat_context.person.id, "sleep")
+        report = await forget(app, chat_context.person.id, DeletionRequest(ids=(last.id,)))
         await ring.read()
 
         assert report.counts["measurements"] == 1

@@ -33,7 +33,7 @@ class Hall:
     """A house in which files are handed over."""
 
     app: AppContext
-    line: ChatContext
+    chat_context: ChatContext
     porter: ImportWorker
     shifts: list[asyncio.Event] = field(default_factory=list)
 
@@ -46,7 +46,7 @@ class Hall:
                 yield content
 
         return await self.porter.receive(
-            self.line.person.id, "chat.txt", sent(), zone="UTC", now=self.app.clock()
+            self.chat_context.person.id, "chat.txt", sent(), zone="UTC", now=self.app.clock()
         )
 
     def bring(self, parcel: Upload) -> None:
@@ -71,7 +71,7 @@ class Hall:
     async def messages(self) -> int:
         """How many are in the log."""
         async with self.app.db.begin_read() as tx:
-            return len(await list_messages(tx, self.line.person.id))
+            return len(await list_messages(tx, self.chat_context.person.id))
 
 
 @pytest.fixture
@@ -81,9 +81,9 @@ def folder(app: AppContext) -> Path:
 
 
 @pytest.fixture
-def hall(app: AppContext, line: ChatContext, folder: Path) -> Hall:
+def hall(app: AppContext, chat_context: ChatContext, folder: Path) -> Hall:
     """A house in which files are handed over."""
-    return Hall(app=app, line=line, porter=ImportWorker(folder))
+    return Hall(app=app, chat_context=chat_context, porter=ImportWorker(folder))
 
 
 async def reached(parcel: Upload, *stages: str) -> str:
@@ -160,11 +160,15 @@ async def test_old_upload_is_deleted_unless_its_import_was_started_or_paused(
     hall.porter.pause(paused, now=clock())
     clock.tick(minutes=2 * 24 * 60)
     hall.porter = ImportWorker(folder)
-    wanted, still = [hall.porter.get(hall.line.person.id, each.id) for each in (wanted, paused)]
+    wanted, still = [
+        hall.porter.get(hall.chat_context.person.id, each.id) for each in (wanted, paused)
+    ]
     async with hall.open():
         await reached(wanted, "done", "failed")
         (unwanted,) = [
-            each for each in hall.porter.list_uploads(hall.line.person.id) if each.id == left.id
+            each
+            for each in hall.porter.list_uploads(hall.chat_context.person.id)
+            if each.id == left.id
         ]
         await reached(unwanted, "ready")
     async with hall.open():
@@ -182,7 +186,7 @@ async def test_concurrent_uploads_respect_count_size_and_free_space_limits(
 ) -> None:
     """Of how many there may be, how much they hold, and how much of the disk is left alone."""
     many = await tried(*(hall.hand_over() for _ in range(MAX_UPLOADS + 5)))
-    for each in hall.porter.list_uploads(hall.line.person.id)[1:]:
+    for each in hall.porter.list_uploads(hall.chat_context.person.id)[1:]:
         await hall.porter.discard(each)
     monkeypatch.setattr("oldfriend.runtime.import_jobs.MAX_TOTAL_BYTES", 3 * len(CHAT))
     large = await tried(hall.hand_over(), hall.hand_over(pieces=2))

@@ -34,7 +34,7 @@ class Talk:
     """A person and a companion in one chat."""
 
     app: AppContext
-    line: ChatContext
+    chat_context: ChatContext
     clock: FrozenClock
     said: list[str] = field(default_factory=list)  # what was heard live of the last reply
 
@@ -47,7 +47,7 @@ class Talk:
         speaker: str = "Nora",
         trust: TrustClass | None = None,
         turn: TurnId | None = None,
-        line: ChatContext | None = None,
+        chat_context: ChatContext | None = None,
     ) -> Message:
         """Write down what somebody said, some minutes after what came before."""
         now = self.clock.tick(minutes=minutes)
@@ -60,10 +60,12 @@ class Talk:
             zone="Europe/Lisbon",
             trust=trust or trusts.get(role, "other"),
         )
-        line = line or self.line
+        chat_context = chat_context or self.chat_context
         async with self.app.db.begin_write() as tx:
             place = WriteTarget(
-                chat=line.chat, session=await ensure_open_session(tx, line.chat, now), turn=turn
+                chat=chat_context.chat,
+                session=await ensure_open_session(tx, chat_context.chat, now),
+                turn=turn,
             )
             findable = role in {"person", "other"}
             message = await write_message(tx, place, spoken, now=now, is_searchable=findable)
@@ -71,15 +73,15 @@ class Talk:
         return message
 
     async def remembers(
-        self, text: str, *, line: ChatContext | None = None, **how: object
+        self, text: str, *, chat_context: ChatContext | None = None, **how: object
     ) -> Message:
         """Put words into the log of another chat long ago, ready to be found by meaning."""
-        elsewhere = line or await open_local_chat(
+        elsewhere = chat_context or await open_local_chat(
             self.app.db, self.app.clock, self.app.settings, person="Nora", channel="signal"
         )
-        message = await self.tell(text, minutes=-60 * 24 * 30, line=elsewhere, **how)
+        message = await self.tell(text, minutes=-60 * 24 * 30, chat_context=elsewhere, **how)
         self.clock.now += 30 * 24 * 60 * MINUTE
-        await embed_missing(self.app, self.line.person.id)
+        await embed_missing(self.app, self.chat_context.person.id)
         return message
 
     async def hears(
@@ -92,7 +94,7 @@ class Talk:
         ]
         async with self.app.db.begin_write() as tx:
             companion = await ensure_companion(tx, now=self.clock())
-            person = await get_person_by_id(tx, self.line.person.id)
+            person = await get_person_by_id(tx, self.chat_context.person.id)
         return Utterance(
             message=messages[-1],
             earlier=tuple(messages[:-1]),
@@ -170,7 +172,7 @@ async def talk(app: AppContext, clock: FrozenClock) -> Talk:
     return Talk(
         app=app,
         clock=clock,
-        line=await open_local_chat(
+        chat_context=await open_local_chat(
             app.db, app.clock, app.settings, person="Nora", channel="terminal"
         ),
     )

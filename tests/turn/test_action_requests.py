@@ -11,7 +11,11 @@ from tests.turn.test_measurement_requests import say
 async def actions(talk: Talk) -> list[Task]:
     """The actions on the list."""
     async with talk.app.db.begin_read() as tx:
-        return [each for each in await list_tasks(tx, talk.line.person.id) if each.kind == "action"]
+        return [
+            each
+            for each in await list_tasks(tx, talk.chat_context.person.id)
+            if each.kind == "action"
+        ]
 
 
 @pytest.mark.parametrize(

@@ -48,28 +48,32 @@ class BrokenReader:
 
 
 @pytest.fixture
-async def found(app: AppContext, line: ChatContext, say: Say) -> RecallResult:
+async def found(app: AppContext, chat_context: ChatContext, say: Say) -> RecallResult:
     """What is found for the question after two things were told."""
     await say(RIGHT)
     await say("the key of my bike is lost, the shed is open")
     query = RecallQuery(text=QUESTION, language="en", at=app.clock())
-    return await recall(app.search_deps, line.person, query, limit=20)
+    return await recall(app.search_deps, chat_context.person, query, limit=20)
 
 
 async def read_with(
-    app: AppContext, line: ChatContext, reader: Reader | None, found: RecallResult, language: str
+    app: AppContext,
+    chat_context: ChatContext,
+    reader: Reader | None,
+    found: RecallResult,
+    language: str,
 ) -> RecallResult:
     """Read what was found with a given reader."""
     deps = replace(app.search_deps, reader=reader)
-    return await read_answers(deps, line.person, QUESTION, language, found)
+    return await read_answers(deps, chat_context.person, QUESTION, language, found)
 
 
 @pytest.mark.parametrize("words", ["boiler", "bike"])
 async def test_reader_score_reranks_the_recalled_messages(
-    app: AppContext, line: ChatContext, found: RecallResult, words: str
+    app: AppContext, chat_context: ChatContext, found: RecallResult, words: str
 ) -> None:
     """The order of the search is kept beside it."""
-    read = await read_with(app, line, GivenReader({words: 4.0}), found, "en")
+    read = await read_with(app, chat_context, GivenReader({words: 4.0}), found, "en")
 
     assert [each.message for each in read.messages] == [each.message for each in found.messages]
     assert words in max(read.messages, key=compute_fused_score).message.text
@@ -81,7 +85,7 @@ async def test_reader_score_reranks_the_recalled_messages(
 )
 async def test_answer_is_sure_only_when_reader_and_search_agree(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     found: RecallResult,
     place: int,
     language: str,
@@ -89,7 +93,7 @@ async def test_answer_is_sure_only_when_reader_and_search_agree(
 ) -> None:
     """Not where the search found another one, nor in a language where it only ranks."""
     reader = GivenReader({found.messages[place].message.text: 6.0})
-    read = await read_with(app, line, reader, found, language)
+    read = await read_with(app, chat_context, reader, found, language)
 
     assert (read.sure_message == found.messages[0].message.id) is is_sure
 
@@ -98,18 +102,22 @@ async def test_answer_is_sure_only_when_reader_and_search_agree(
     ("reader", "language"), [(None, "en"), (BrokenReader(), "en"), (GivenReader({}), "ko")]
 )
 async def test_search_result_is_unchanged_without_a_working_reader(
-    app: AppContext, line: ChatContext, found: RecallResult, reader: Reader | None, language: str
+    app: AppContext,
+    chat_context: ChatContext,
+    found: RecallResult,
+    reader: Reader | None,
+    language: str,
 ) -> None:
     """Nothing is lost, and nothing is sure."""
-    assert await read_with(app, line, reader, found, language) == found
+    assert await read_with(app, chat_context, reader, found, language) == found
 
 
 async def test_reader_passage_includes_the_speaker_and_preceding_message(
-    app: AppContext, line: ChatContext, found: RecallResult
+    app: AppContext, chat_context: ChatContext, found: RecallResult
 ) -> None:
     """In the same chat."""
     reader = GivenReader({})
-    await read_with(app, line, reader, found, "en")
+    await read_with(app, chat_context, reader, found, "en")
     passages = {each.text: each for each in reader.passages}
 
     assert passages[RIGHT].speaker == OWN_SPEAKER
@@ -118,48 +126,52 @@ async def test_reader_passage_includes_the_speaker_and_preceding_message(
 
 
 async def test_the_reader_gets_other_languages_word_by_word_in_english(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """The question, the messages, and what was said before them."""
     await say("me duele la rodilla otra vez, no puedo correr")
     await say("la llave del candado está detrás de la caldera")
     query = RecallQuery(text="¿dónde está la llave del candado?", language="es", at=app.clock())
-    found = await recall(app.search_deps, line.person, query, limit=20)
+    found = await recall(app.search_deps, chat_context.person, query, limit=20)
     reader = GivenReader({}, question="¿where is the key of the padlock?")
     deps = replace(app.search_deps, reader=reader)
-    await read_answers(deps, line.person, query.text, "es", found)
+    await read_answers(deps, chat_context.person, query.text, "es", found)
     texts = [each.text for each in reader.passages]
 
     assert any("the key of the padlock is behind" in text for text in texts)
 
 
 async def test_newest_of_several_close_answers_is_listed_first(
-    app: AppContext, line: ChatContext, found: RecallResult
+    app: AppContext, chat_context: ChatContext, found: RecallResult
 ) -> None:
     """However much better an older one seems to answer: a newer one may correct it."""
-    read = await read_with(app, line, GivenReader({"boiler": 3.0, "bike": -3.0}), found, "en")
+    read = await read_with(
+        app, chat_context, GivenReader({"boiler": 3.0, "bike": -3.0}), found, "en"
+    )
     closest = sorted(read.messages, key=lambda each: "bike" in each.message.text)
 
     assert "bike" in list_newest_first(closest, read)[0].message.text
 
 
 async def test_newer_answer_found_only_by_the_reader_is_listed_before_an_older_one(
-    app: AppContext, line: ChatContext, found: RecallResult
+    app: AppContext, chat_context: ChatContext, found: RecallResult
 ) -> None:
     """Though it shares too little with the question to be close by the search."""
-    read = await read_with(app, line, GivenReader({"boiler": 3.0, "bike": 2.0}), found, "en")
+    read = await read_with(
+        app, chat_context, GivenReader({"boiler": 3.0, "bike": 2.0}), found, "en"
+    )
     closest = [each for each in read.messages if "boiler" in each.message.text]
 
     assert "bike" in list_newest_first(closest, read)[0].message.text
 
 
 async def test_ranking_follows_the_fused_reader_and_search_score(
-    app: AppContext, line: ChatContext, found: RecallResult
+    app: AppContext, chat_context: ChatContext, found: RecallResult
 ) -> None:
     """What is listed as considered stands as it was judged, and beliefs keep their places."""
     first, *others = [each.message.text for each in found.messages]
     result = await read_with(
-        app, line, GivenReader({first: -5.0} | dict.fromkeys(others, 4.0)), found, "en"
+        app, chat_context, GivenReader({first: -5.0} | dict.fromkeys(others, 4.0)), found, "en"
     )
 
     ranked = [each.message.id for each in result.ranking if isinstance(each, RecalledMessage)]

@@ -61,7 +61,7 @@ async def learned(
     talk.clock.tick(minutes=60 * 24 * 30)
     memory = Memory(
         id=MemoryId(ObjectId(new_id(talk.clock()))),
-        person=talk.line.person.id,
+        person=talk.chat_context.person.id,
         kind=kind,
         language="en",
         text=text,
@@ -82,13 +82,13 @@ async def learned(
 async def believed(talk: Talk) -> list[str]:
     """What is believed."""
     async with talk.app.db.begin_read() as tx:
-        return [each.memory.text for each in await list_memories(tx, talk.line.person.id)]
+        return [each.memory.text for each in await list_memories(tx, talk.chat_context.person.id)]
 
 
 async def said(talk: Talk) -> list[str]:
     """What the log holds."""
     async with talk.app.db.begin_read() as tx:
-        return [each.text for each in await list_messages(tx, talk.line.person.id)]
+        return [each.text for each in await list_messages(tx, talk.chat_context.person.id)]
 
 
 async def do(
@@ -133,17 +133,17 @@ async def test_belief_is_corrected_to_what_the_person_just_said(talk: Talk, told
     assert await believed(talk) == ["Lives in Faro."]
     assert "Lives in Faro." in outcome.reply.text
     async with talk.app.db.begin_read() as tx:
-        history = await get_history(tx, talk.line.person.id, home.id)
+        history = await get_history(tx, talk.chat_context.person.id, home.id)
     assert history.entries[-1].change.author == "person"
 
 
 async def test_a_corrected_belief_stays_one_when_the_words_are_read(
-    app: AppContext, line: ChatContext
+    app: AppContext, chat_context: ChatContext
 ) -> None:
     """Through a whole turn and its commit; the receipt says that a tool did it."""
-    await answer_message(app, line, MessageSubmission(text="I live in Porto."))
-    await learn_now(app, line.person.id, cut_reason="asked")
-    (home,) = [each for each in await texts(app, line) if "Porto" in each]
+    await answer_message(app, chat_context, MessageSubmission(text="I live in Porto."))
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
+    (home,) = [each for each in await texts(app, chat_context) if "Porto" in each]
     told = "That's wrong, I live in Faro"
     call = wants(
         "correct_belief",
@@ -153,20 +153,20 @@ async def test_a_corrected_belief_stays_one_when_the_words_are_read(
         words=told,
     )
     with_tools = with_model(app, "main", ScriptedModel([call, "Good to know."]))
-    answer = await answer_message(with_tools, line, MessageSubmission(text=told))
+    answer = await answer_message(with_tools, chat_context, MessageSubmission(text=told))
     assert "Corrected: “" in answer.reply.text
-    assert [each for each in await texts(app, line) if "Porto" in each] == []
+    assert [each for each in await texts(app, chat_context) if "Porto" in each] == []
 
-    await learn_now(app, line.person.id, cut_reason="asked")
-    known = await texts(app, line)
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
+    known = await texts(app, chat_context)
     assert len([each for each in known if "Faro" in each]) == 1
     assert [each for each in known if "Porto" in each] == []
 
 
-async def texts(app: AppContext, line: ChatContext) -> list[str]:
+async def texts(app: AppContext, chat_context: ChatContext) -> list[str]:
     """What is believed of the owner."""
     async with app.db.begin_read() as tx:
-        return [each.memory.text for each in await list_memories(tx, line.person.id)]
+        return [each.memory.text for each in await list_memories(tx, chat_context.person.id)]
 
 
 async def test_what_was_right_until_now_stays_in_the_past(talk: Talk) -> None:
@@ -177,7 +177,7 @@ async def test_what_was_right_until_now_stays_in_the_past(talk: Talk) -> None:
 
     assert "From now on: “Lives in Faro.”" in outcome.reply.text
     async with talk.app.db.begin_read() as tx:
-        known = await list_memories(tx, talk.line.person.id, live=False)
+        known = await list_memories(tx, talk.chat_context.person.id, live=False)
     (old,) = (each.memory for each in known if each.memory.id == home.id)
     assert (old.status, old.holds_until is not None) == ("superseded", True)
 
@@ -222,7 +222,7 @@ async def test_what_is_told_of_somebody_else_corrects_no_own_belief_unasked(
     """A relative, or somebody known by name."""
     tom = Entity(
         id=EntityId(ObjectId(new_id(talk.clock()))),
-        person=talk.line.person.id,
+        person=talk.chat_context.person.id,
         kind="person",
         name="Tom",
         learned_at=talk.clock(),
@@ -269,7 +269,7 @@ async def test_a_correction_that_is_out_of_date_at_the_yes_is_not_called_done(ta
     told = "What would it cost to live in Faro?"
     await do(talk, told, correct(told))
     async with talk.app.db.begin_write() as tx:
-        person = talk.line.person.id
+        person = talk.chat_context.person.id
         await edit(tx, person, home.id, "Lives in Braga.", value="Braga", now=talk.clock())
     reply = (await do(talk, "yes")).reply.text
     assert "Something has changed" in reply
@@ -306,7 +306,7 @@ async def test_no_page_corrects_or_forgets_anything(talk: Talk) -> None:
 
 async def work(app: AppContext, talk: Talk) -> None:
     """Do what is due."""
-    await maintain(app, talk.line.person.id, within_s=60, overdue_s=15.0)
+    await maintain(app, talk.chat_context.person.id, within_s=60, overdue_s=15.0)
 
 
 async def test_forgetting_is_prepared_and_done_at_the_own_yes(talk: Talk) -> None:

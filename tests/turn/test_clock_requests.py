@@ -130,7 +130,7 @@ async def test_zone_is_set_on_every_channel(talk: Talk, text: str, zone: str | N
     await say(talk, "Remind me every day at 8am to stretch")
     told = (await say(talk, text)).reply.text
     async with talk.app.db.begin_read() as tx:
-        person = await get_person_by_id(tx, talk.line.person.id)
+        person = await get_person_by_id(tx, talk.chat_context.person.id)
     assert person.has_chosen_zone
     assert zone is None or person.zone == zone
     assert person.zone in told
@@ -141,4 +141,4 @@ async def test_unknown_place_changes_no_zone(talk: Talk) -> None:
     assert "Nothing has changed" in (await say(talk, "/zone Xyzzyville")).reply.text
     assert "/zone Lisbon" in (await say(talk, "/zone")).reply.text
     async with talk.app.db.begin_read() as tx:
-        assert not (await get_person_by_id(tx, talk.line.person.id)).has_chosen_zone
+        assert not (await get_person_by_id(tx, talk.chat_context.person.id)).has_chosen_zone

@@ -122,7 +122,7 @@ async def test_reminder_of_a_command_has_its_time_and_no_pronoun(
     """Whom to remind is said by the command."""
     await say(talk, text)
     async with talk.app.db.begin_read() as tx:
-        (task,) = await list_tasks(tx, talk.line.person.id)
+        (task,) = await list_tasks(tx, talk.chat_context.person.id)
     assert (task.text, task.status) == (what, "open")
     assert from_micros(task.due_at or 0, task.zone).hour == hour
 

@@ -64,7 +64,7 @@ async def thinks(talk: Talk, kind: str, text: str, **fields: object) -> Memory:
     said = await talk.tell("We talked about boats, and it was a good evening.")
     plain = Memory(
         id=MemoryId(ObjectId(new_id(talk.clock()))),
-        person=talk.line.person.id,
+        person=talk.chat_context.person.id,
         kind="thought",
         text=text,
         language="en",
@@ -75,14 +75,14 @@ async def thinks(talk: Talk, kind: str, text: str, **fields: object) -> Memory:
         await record_decision(tx, memory, op="learned", base=0, provenance=HERE, now=talk.clock())
         words = [NewEvidence(source=said, quote=said.text)]
         await add_evidence(
-            tx, talk.line.person.id, memory.id, words, extractor="test", now=talk.clock()
+            tx, talk.chat_context.person.id, memory.id, words, extractor="test", now=talk.clock()
         )
     return memory
 
 
 async def feels(talk: Talk, phrase: str) -> None:
     """The last talk was read, and has left a mood."""
-    person, now = talk.line.person.id, talk.clock()
+    person, now = talk.chat_context.person.id, talk.clock()
     async with talk.app.db.begin_write() as tx:
         (uncut,) = await list_uncut_spans(tx, person)
         segment = await cut_segment(tx, person, uncut, cut_by="asked", now=now)
@@ -157,7 +157,7 @@ async def test_reply_style_stays_genuine_in_the_turn_after_distress(talk: Talk) 
     """Whatever the persona; that it would have jarred is in the receipt."""
     async with talk.app.db.begin_write() as tx:
         weights = "Style modes: sarcastic 100"
-        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+        await write_block(tx, talk.chat_context.person.id, "persona", weights, now=talk.clock())
     usual, _ = await turn(talk, "The bus was late.")
     await turn(talk, "I'm falling apart, I can't cope any more.")
     after, told = await turn(talk, "Anyway. The bus was late.")
@@ -183,7 +183,7 @@ async def test_plain_question_gets_a_neutral_emotion_and_genuine_style(
     """It tells nothing of how the person feels, and no persona jokes about it."""
     async with talk.app.db.begin_write() as tx:
         weights = "Style modes: sarcastic 50, contrary 50"
-        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+        await write_block(tx, talk.chat_context.person.id, "persona", weights, now=talk.clock())
     await talk.tell("What an evening!")
     await feels(talk, "light at heart")
     outcome, told = await turn(talk, question)
@@ -211,7 +211,7 @@ async def test_prompt_has_no_style_guidance_when_style_is_default(talk: Talk) ->
     """The rules say it already."""
     async with talk.app.db.begin_write() as tx:
         weights = "Style modes: genuine 100"
-        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+        await write_block(tx, talk.chat_context.person.id, "persona", weights, now=talk.clock())
     _, told = await turn(talk, "The bus was late.")
 
     assert "How to talk just now" not in told.call_instructions
@@ -221,7 +221,7 @@ async def test_reply_style_stays_genuine_for_two_turns_after_stress_signal(talk:
     """Also where no feeling was named: for two turns, and no longer."""
     weights = "Style modes: sarcastic 100"
     async with talk.app.db.begin_write() as tx:
-        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+        await write_block(tx, talk.chat_context.person.id, "persona", weights, now=talk.clock())
     plain = {**JUDGED, "emotion": "neutral"}
     judged = [{**plain, "signal": "stressed"}, plain, plain, plain]
     outcomes = [await turn(talk, "The bus was late.", judged=each) for each in judged]
@@ -363,7 +363,7 @@ async def test_joking_persona_prompt_asks_to_stay_plain_on_serious_topics(
     """The lot does not know what the words are about, so the model is told when to leave it."""
     async with talk.app.db.begin_write() as tx:
         weights = f"Style modes: {style} 100"
-        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+        await write_block(tx, talk.chat_context.person.id, "persona", weights, now=talk.clock())
     outcome, told = await turn(talk, "My brother fell off the roof on Monday.")
 
     assert outcome.reply.details["understood"]["style"] == style

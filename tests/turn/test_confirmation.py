@@ -141,7 +141,7 @@ async def test_anything_but_a_yes_drops_the_call(
 async def logged(talk: Talk) -> Sequence[object]:
     """The log of tools, newest first."""
     async with talk.app.db.begin_read() as tx:
-        return await list_tool_uses(tx, talk.line.person.id, limit=9)
+        return await list_tool_uses(tx, talk.chat_context.person.id, limit=9)
 
 
 async def test_forwarded_yes_is_no_yes(talk: Talk) -> None:
@@ -352,13 +352,13 @@ async def test_pending_call_is_kept_for_its_chat_alone(talk: Talk) -> None:
     """And is gone when it is settled."""
     posted: Posted = []
     await ask_to_post(talk, posted)
-    person = talk.line.person.id
+    person = talk.chat_context.person.id
     async with talk.app.db.begin_read() as tx:
-        found = await find_pending_call(tx, person, talk.line.chat.id)
+        found = await find_pending_call(tx, person, talk.chat_context.chat.id)
     assert found is not None
     await reply_to(talk, posted, "no")
     async with talk.app.db.begin_read() as tx:
-        assert await find_pending_call(tx, person, talk.line.chat.id) is None
+        assert await find_pending_call(tx, person, talk.chat_context.chat.id) is None
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ async def write(talk: Talk, **blocks: str) -> None:
         await save_global_persona(tx, companion, blocks.pop("soul", ""), now=talk.clock())
         names: dict[str, BlockName] = {"persona": "persona", "user": "user", "style": "style"}
         for name, text in blocks.items():
-            await write_block(tx, talk.line.person.id, names[name], text, now=talk.clock())
+            await write_block(tx, talk.chat_context.person.id, names[name], text, now=talk.clock())
 
 
 def text_of(request: CompletionRequest) -> str:

@@ -15,7 +15,7 @@ from tests.turn.test_measurement_requests import kept, say, today
 async def entries(talk: Talk) -> list[DiaryEntry]:
     """All entries."""
     async with talk.app.db.begin_read() as tx:
-        return await list_entries(tx, talk.line.person.id, DiaryFilter())
+        return await list_entries(tx, talk.chat_context.person.id, DiaryFilter())
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ async def test_forgotten_message_takes_its_entry_and_numbers_along(talk: Talk) -
     await say(talk, "/log weight 71.4")
     (entry,), (weight,) = await entries(talk), await kept(talk, "weight")
     ids = tuple(str(each.message) for each in (entry, weight))
-    await forget(talk.app, talk.line.person.id, DeletionRequest(ids=ids))
+    await forget(talk.app, talk.chat_context.person.id, DeletionRequest(ids=ids))
 
     assert await entries(talk) == []
     assert await kept(talk, "weight") == []

@@ -110,7 +110,7 @@ async def test_pronoun_ignores_entities_named_in_another_chat_or_too_long_ago(
     elsewhere = await open_local_chat(
         friends.app.db, friends.app.clock, friends.app.settings, person="Nora", channel="signal"
     )
-    await friends.tell("Where does Clara live?", line=elsewhere)
+    await friends.tell("Where does Clara live?", chat_context=elsewhere)
     await friends.tell("I saw Ben.", trust="outside")
     assert "31" not in await answer(friends, PRONOUN)
 

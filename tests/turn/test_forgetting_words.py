@@ -58,16 +58,25 @@ async def test_words_told_long_ago_are_offered(say: Say, app: AppContext, clock)
     """However much was said since: not all of somebody whose name is among them."""
     for text in ["my friend Lena lives in Hamburg", "Lena's phone number is 0151 2345678"]:
         await say(text)
-    line = await open_local_chat(app.db, clock, app.settings, person=None, channel="terminal")
+    chat_context = await open_local_chat(
+        app.db, clock, app.settings, person=None, channel="terminal"
+    )
     since = [
         UnloggedMessage(role="person", speaker="x", text="ok", at=clock(), trust="person")
         for _ in range(10_001)
     ]
     async with app.db.begin_write() as tx:
         session = await ensure_closed_session(
-            tx, line.chat, external_id="long", opened_at=clock(), closed_at=clock(), batch=None
+            tx,
+            chat_context.chat,
+            external_id="long",
+            opened_at=clock(),
+            closed_at=clock(),
+            batch=None,
         )
-        await write_messages(tx, WriteTarget(chat=line.chat, session=session), since, now=clock())
+        await write_messages(
+            tx, WriteTarget(chat=chat_context.chat, session=session), since, now=clock()
+        )
 
     assert "/forget phone number." in (await say("forget lenas phone number")).reply.text
 

@@ -15,7 +15,7 @@ from tests.turn.test_measurement_requests import say
 async def goals(talk: Talk) -> list[GoalState]:
     """All goals, whatever became of them."""
     async with talk.app.db.begin_read() as tx:
-        return await list_goals(tx, talk.line.person.id, statuses=STATUSES)
+        return await list_goals(tx, talk.chat_context.person.id, statuses=STATUSES)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ async def test_goal_goes_with_the_message_that_set_it(talk: Talk) -> None:
     await say(talk, "My goal is to run twice a week.")
     (state,) = await goals(talk)
     assert state.goal.message is not None
-    await forget(talk.app, talk.line.person.id, DeletionRequest(ids=(state.goal.message,)))
+    await forget(talk.app, talk.chat_context.person.id, DeletionRequest(ids=(state.goal.message,)))
 
     assert await goals(talk) == []
 

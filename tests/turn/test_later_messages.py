@@ -47,7 +47,7 @@ async def test_recalled_message_is_followed_by_the_later_message_that_changed_it
         for place in (0, 1)
     ]
     query = RecallQuery(text="when is my dentist", language="en", at=talk.clock())
-    deps, person = talk.app.search_deps, talk.line.person
+    deps, person = talk.app.search_deps, talk.chat_context.person
     await try_embed_missing(talk.app, person.id)
     ranking = await add_later_to_ranking(deps, person, found, query)
     in_view = RecallQuery(
@@ -64,9 +64,9 @@ async def test_belief_comes_with_what_was_said_later_and_probably_changed_it(tal
     said = [await talk.tell(text) for text in SAID]
     dentist = belief("Has the dentist on Thursday.", rests_on=said[0].id)
     query = RecallQuery(text="when is my dentist", language="en", at=talk.clock())
-    await try_embed_missing(talk.app, talk.line.person.id)
+    await try_embed_missing(talk.app, talk.chat_context.person.id)
     later = await list_later_by_item(
-        talk.app.search_deps, talk.line.person, query, [dentist, belief("Has a cat.")]
+        talk.app.search_deps, talk.chat_context.person, query, [dentist, belief("Has a cat.")]
     )
 
     assert {item: [each.text for each in told] for item, told in later.items()} == {
@@ -93,7 +93,7 @@ async def test_correction_is_found_by_its_cue_words_without_a_shared_word(
     await talk.tell(told)
     corrected = await talk.tell(correction)
     await talk.tell("ordered new curtains")
-    deps, person = talk.app.search_deps, talk.line.person
+    deps, person = talk.app.search_deps, talk.chat_context.person
     query = RecallQuery(text=question, language=language, at=talk.clock())
     found = await recall(deps, person, query, limit=5)
     assert found.messages
@@ -144,7 +144,7 @@ async def test_what_reads_like_an_update_is_found(
     await talk.tell(told)
     await talk.tell("ordered new curtains")
     update = await talk.tell(newer)
-    deps, person = talk.app.search_deps, talk.line.person
+    deps, person = talk.app.search_deps, talk.chat_context.person
     await try_embed_missing(talk.app, person.id)
     query = RecallQuery(text=question, language="en", at=talk.clock())
     found = await recall(deps, person, query, limit=5)
@@ -160,7 +160,7 @@ async def test_later_messages_are_left_out_for_a_question_about_a_past_time(
     """A plan for this year may have changed since."""
     await talk.tell("ingrid is marrying tobias in the old mill")
     await talk.tell("ingrid gave tobias the ring back, there is no wedding in the mill")
-    deps, person = talk.app.search_deps, talk.line.person
+    deps, person = talk.app.search_deps, talk.chat_context.person
     await try_embed_missing(talk.app, person.id)
     query = RecallQuery(
         text=f"is ingrid marrying tobias {question}", language="en", at=talk.clock()
@@ -226,7 +226,7 @@ async def test_correction_in_another_chat_corrects_nothing_here(talk: Talk) -> N
     other = await open_local_chat(
         talk.app.db, talk.app.clock, talk.app.settings, person=None, channel="diary"
     )
-    elsewhere = await talk.tell("no wait, it's Rowena", line=other)
+    elsewhere = await talk.tell("no wait, it's Rowena", chat_context=other)
     link = LaterLink(seq=here.seq, logit=-9.0, is_next=True, among=2)
 
     assert is_correction_of(link, here, first)

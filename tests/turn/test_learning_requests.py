@@ -148,7 +148,7 @@ async def test_model_notes_what_it_had_to_refuse(talk: Talk) -> None:
     made_up = wants("note_limitation", title="Fly", words="fly me to the moon")
     await live(talk, await talk.hears("Thanks"), talk.mind(made_up, "You're welcome."))
     async with talk.app.db.begin_read() as tx:
-        noted = await list_limitations(tx, talk.line.person.id)
+        noted = await list_limitations(tx, talk.chat_context.person.id)
     assert [(each.title, each.plan) for each in noted] == [("Read scans", "A model that sees")]
 
 

@@ -381,7 +381,7 @@ async def test_language_project_and_skill_are_those_of_the_commands(talk: Talk) 
     line = "SKILL_IMPROVE: letters | sign with Nora\nSKILL_IMPROVE: Letters | my letters next time"
     await keep(talk, said, await talk.turn(said, talk.mind(f"Gern.\n{line}")))
     async with talk.app.db.begin_read() as tx:
-        (skill,) = await list_skills(tx, talk.line.person.id)
+        (skill,) = await list_skills(tx, talk.chat_context.person.id)
     assert skill.text == "Keep them short\nsign with Nora\nmy letters next time"
 
 

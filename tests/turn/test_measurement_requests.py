@@ -42,7 +42,7 @@ async def apply(talk: Talk, said: Utterance, outcome: Outcome) -> None:
 async def kept(talk: Talk, name: str) -> list[Measurement]:
     """All values of a measure."""
     async with talk.app.db.begin_read() as tx:
-        return await list_measurements(tx, talk.line.person.id, name)
+        return await list_measurements(tx, talk.chat_context.person.id, name)
 
 
 def today(talk: Talk) -> date:
@@ -55,7 +55,7 @@ async def keep(talk: Talk, name: str, values: dict[int, float], unit: str) -> No
     rows = [
         Measurement(
             id=new_id(talk.clock()),
-            person=talk.line.person.id,
+            person=talk.chat_context.person.id,
             name=name,
             day=today(talk) - timedelta(days=ago),
             measured_at=talk.clock() - ago * DAY,
@@ -66,7 +66,7 @@ async def keep(talk: Talk, name: str, values: dict[int, float], unit: str) -> No
         for ago, value in values.items()
     ]
     async with talk.app.db.begin_write() as tx:
-        await save_measurements(tx, talk.line.person.id, rows, now=talk.clock())
+        await save_measurements(tx, talk.chat_context.person.id, rows, now=talk.clock())
 
 
 async def test_weight_is_confirmed_in_one_line_with_value_day_and_change(talk: Talk) -> None:
@@ -136,7 +136,7 @@ async def test_what_is_not_the_persons_own_is_not_kept(talk: Talk, text: str) ->
     """Nor a wish, nor a question."""
     await say(talk, text)
     async with talk.app.db.begin_read() as tx:
-        assert await list_kept_measures(tx, talk.line.person.id) == []
+        assert await list_kept_measures(tx, talk.chat_context.person.id) == []
 
 
 async def test_forwarded_numbers_are_not_kept(talk: Talk) -> None:
@@ -273,7 +273,7 @@ async def test_kept_numbers_are_one_persons(talk: Talk) -> None:
     await say(talk, "I weigh 72 kg")
 
     async def of_another(tx: Transaction) -> list[tuple[str, int, date]]:
-        return await list_kept_measures(tx, replace(talk.line.person, id="other").id)  # type: ignore[arg-type]
+        return await list_kept_measures(tx, replace(talk.chat_context.person, id="other").id)  # type: ignore[arg-type]
 
     async with talk.app.db.begin_read() as tx:
         assert await of_another(tx) == []
@@ -304,10 +304,12 @@ async def test_forgotten_message_leaves_what_another_said_of_the_day(talk: Talk)
     assert "it was 71.4 kg" in second.reply.text
     assert [each.value for each in await kept(talk, "weight")] == [72]
     async with talk.app.db.begin_read() as tx:
-        assert [count for _, count, _ in await list_kept_measures(tx, talk.line.person.id)] == [1]
+        assert [
+            count for _, count, _ in await list_kept_measures(tx, talk.chat_context.person.id)
+        ] == [1]
 
     (newest,) = await kept(talk, "weight")
-    await forget(talk.app, talk.line.person.id, DeletionRequest(ids=(str(newest.message),)))
+    await forget(talk.app, talk.chat_context.person.id, DeletionRequest(ids=(str(newest.message),)))
     assert [each.value for each in await kept(talk, "weight")] == [71.4]
     assert first.changes
 
@@ -318,7 +320,7 @@ async def test_deleted_value_of_a_day_does_not_give_way_to_an_older_one(talk: Ta
     await say(talk, "My weight is 72 kg")
     (newest,) = await kept(talk, "weight")
     async with talk.app.db.begin_write() as tx:
-        assert await delete_measurement(tx, talk.line.person.id, newest.id, now=0)
+        assert await delete_measurement(tx, talk.chat_context.person.id, newest.id, now=0)
     assert await kept(talk, "weight") == []
 
 

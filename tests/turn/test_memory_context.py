@@ -43,13 +43,13 @@ Ask = Callable[..., Awaitable[str]]
 
 
 @pytest.fixture
-async def line(app: AppContext) -> ChatContext:
+async def chat_context(app: AppContext) -> ChatContext:
     """Nora's line on signal."""
     return await open_local_chat(app.db, app.clock, app.settings, person="Nora", channel="signal")
 
 
 @pytest.fixture
-def tell(app: AppContext, line: ChatContext, clock: FrozenClock) -> Tell:
+def tell(app: AppContext, chat_context: ChatContext, clock: FrozenClock) -> Tell:
     """Put words into the log."""
 
     async def tell(
@@ -72,21 +72,22 @@ def tell(app: AppContext, line: ChatContext, clock: FrozenClock) -> Tell:
         )
         async with app.db.begin_write() as tx:
             place = WriteTarget(
-                chat=line.chat, session=await ensure_open_session(tx, line.chat, moment)
+                chat=chat_context.chat,
+                session=await ensure_open_session(tx, chat_context.chat, moment),
             )
             await write_messages(tx, place, [spoken], now=clock())
-        await embed_missing(app, line.person.id)
+        await embed_missing(app, chat_context.person.id)
 
     return tell
 
 
 @pytest.fixture
-def ask(app: AppContext, line: ChatContext) -> Ask:
+def ask(app: AppContext, chat_context: ChatContext) -> Ask:
     """What a prompt about something would hold."""
 
     async def ask(text: str, *, budget: int = 2000) -> str:
         cue = RecallQuery(text=text, language="en", at=app.clock())
-        return await build_context(app.search_deps, line.person, cue, budget=budget)
+        return await build_context(app.search_deps, chat_context.person, cue, budget=budget)
 
     return ask
 
@@ -113,13 +114,13 @@ async def test_context_lists_messages_in_chronological_order(tell: Tell, ask: As
 
 
 async def test_context_lists_notes_before_messages(
-    app: AppContext, line: ChatContext, clock: FrozenClock, tell: Tell, ask: Ask
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, tell: Tell, ask: Ask
 ) -> None:
     """Oldest first; they are what the person wanted to be known."""
     await tell("My locker is in the hall.", at="2022-05-03T18:30")
     for text in ("remember that my locker code is 4411", "remember that Ana is allergic to nuts"):
         clock.tick(minutes=1)
-        await answer_message(app, line, MessageSubmission(text=text))
+        await answer_message(app, chat_context, MessageSubmission(text=text))
 
     notes, said = (await ask("Where is my locker?")).split("\n\n")
 
@@ -133,14 +134,14 @@ async def test_context_lists_notes_before_messages(
 
 @pytest.mark.parametrize("budget", [-1, 0, 1, 5, 8, 13, 21, 34, 55, 89, 144, 233])
 async def test_context_stays_within_the_token_budget(
-    app: AppContext, line: ChatContext, tell: Tell, ask: Ask, budget: int
+    app: AppContext, chat_context: ChatContext, tell: Tell, ask: Ask, budget: int
 ) -> None:
     """Headings and line breaks are paid for, too."""
     for number in range(1, 10):
         await tell(f"The cat Miso slept on shelf {number}. 猫 " * number, at=f"2023-05-0{number}")
         await answer_message(
             app,
-            line,
+            chat_context,
             MessageSubmission(text=f"remember that shelf {number} is {'very ' * number}soft"),
         )
 
@@ -148,13 +149,13 @@ async def test_context_stays_within_the_token_budget(
 
 
 async def test_newest_notes_are_kept_when_not_all_fit_the_budget(
-    app: AppContext, line: ChatContext, clock: FrozenClock, ask: Ask
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, ask: Ask
 ) -> None:
     """They take at most a fourth, so that messages have a place."""
     for number in range(30):
         clock.tick(minutes=1)
         await answer_message(
-            app, line, MessageSubmission(text=f"remember that shelf {number} is soft")
+            app, chat_context, MessageSubmission(text=f"remember that shelf {number} is soft")
         )
 
     text = await ask("nothing of that kind", budget=200)
@@ -165,12 +166,12 @@ async def test_newest_notes_are_kept_when_not_all_fit_the_budget(
 
 
 async def test_belief_outside_the_profile_is_still_recalled_once(
-    app: AppContext, line: ChatContext, tell: Tell, ask: Ask
+    app: AppContext, chat_context: ChatContext, tell: Tell, ask: Ask
 ) -> None:
     """A like is told when it is asked for, though many others come before it; once."""
     for number, sport in enumerate(SPORTS):
         await tell(f"I like {sport}.", at=f"2023-05-{number + 1:02d}T18:00")
-    await learn_now(app, line.person.id, cut_reason="asked")
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
 
     asked = {sport: await ask(f"Do I like {sport}?", budget=500) for sport in SPORTS}
     believed = [told.partition("Believed:")[2] for told in asked.values()]
@@ -226,13 +227,13 @@ async def test_message_text_or_speaker_name_cannot_forge_a_context_line(
 
 
 async def test_user_core_block_comes_first_in_the_context(
-    app: AppContext, line: ChatContext, tell: Tell, ask: Ask
+    app: AppContext, chat_context: ChatContext, tell: Tell, ask: Ask
 ) -> None:
     """Line by line, as far as it fits."""
     await tell("My cat is called Miso.", at="2022-05-03T18:30")
     async with app.db.begin_write() as tx:
         text = f"I am Nora.\n{'x' * 4_000}\nI row."
-        await write_block(tx, line.person.id, "user", text, now=app.clock())
+        await write_block(tx, chat_context.person.id, "user", text, now=app.clock())
 
     told = (await ask("What is my cat called?", budget=600)).splitlines()
 

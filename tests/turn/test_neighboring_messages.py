@@ -46,7 +46,7 @@ async def test_search_hit_is_returned_with_its_question_or_answer_neighbor(
         message=said[hit], hit=ScoredMessage(seq=said[hit].seq, score=give_score(0.5))
     )
     query = RecallQuery(text="?", language="en", at=talk.clock())
-    ranking = await add_neighbors(talk.app.search_deps, talk.line.person, [found], query)
+    ranking = await add_neighbors(talk.app.search_deps, talk.chat_context.person, [found], query)
 
     texts = [each.message.text for each in ranking if isinstance(each, RecalledMessage)]
     assert texts[0] == CHAT[hit][1]
@@ -68,6 +68,6 @@ async def test_excluded_or_already_recalled_messages_are_not_added_as_neighbors(
     query = RecallQuery(
         text="?", language="en", at=talk.clock(), excluded_seqs=[said[0].seq, said[4].seq]
     )
-    ranking = await add_neighbors(talk.app.search_deps, talk.line.person, found, query)
+    ranking = await add_neighbors(talk.app.search_deps, talk.chat_context.person, found, query)
 
     assert ranking == (found[0], found[2], found[1])

@@ -149,7 +149,7 @@ async def test_diary_is_searched_by_words_and_meaning(talk: Talk) -> None:
     """Ranks are fused with k = 60 (ACCEPTANCE K2)."""
     for text in ("We walked along the sea #family", "A long day at the office", "Rain all day"):
         await say(talk, f"/journal {text}")
-    await embed_missing(talk.app, talk.line.person.id)
+    await embed_missing(talk.app, talk.chat_context.person.id)
     first, *_ = await read(talk, action="search", query="walking by the sea")
 
     assert first["text"].startswith("We walked")
@@ -179,7 +179,7 @@ async def test_one_entry_the_day_in_all_years_and_similar_ones(talk: Talk) -> No
     """By its id (ACCEPTANCE K1)."""
     await say(talk, "/journal We walked along the sea")
     await say(talk, "/journal We walked along the beach by the sea")
-    await embed_missing(talk.app, talk.line.person.id)
+    await embed_missing(talk.app, talk.chat_context.person.id)
     first, second = await entries(talk)
 
     (got,) = await read(talk, action="get", entry=first.id)

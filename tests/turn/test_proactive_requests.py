@@ -11,10 +11,10 @@ from tests.clock import FrozenClock
 from tests.proactive.lived_time import at, list_unasked, live_until, tell
 
 
-async def settings_of(app: AppContext, line: ChatContext) -> ProactiveSettings:
+async def settings_of(app: AppContext, chat_context: ChatContext) -> ProactiveSettings:
     """Return what is stored."""
     async with app.db.begin_read() as tx:
-        return await load_proactive_settings(tx, line.person.id)
+        return await load_proactive_settings(tx, chat_context.person.id)
 
 
 @pytest.mark.parametrize(
@@ -51,34 +51,34 @@ async def settings_of(app: AppContext, line: ChatContext) -> ProactiveSettings:
     ],
 )
 async def test_choice_is_stored_and_told_from_what_is_stored(
-    app: AppContext, line: ChatContext, say: Say, text: str, changed: dict[str, object]
+    app: AppContext, chat_context: ChatContext, say: Say, text: str, changed: dict[str, object]
 ) -> None:
     """By command on every channel alike, and in five languages (ACCEPTANCE L19)."""
     await say("Hello.")
     await say(text)
 
-    settings = await settings_of(app, line)
+    settings = await settings_of(app, chat_context)
     assert {name: getattr(settings, name) for name in changed} == changed
 
 
 @pytest.mark.parametrize("text", ["/recap off", "No more recaps", "/active off", "no más repasos"])
-async def test_recap_ends(app: AppContext, line: ChatContext, say: Say, text: str) -> None:
+async def test_recap_ends(app: AppContext, chat_context: ChatContext, say: Say, text: str) -> None:
     """By itself, or with all that is said unasked."""
     await say("/recap weekly")
     assert "Sunday evenings" in (await say("/active")).reply.text
     await say(text)
-    assert (await settings_of(app, line)).recap == "off"
+    assert (await settings_of(app, chat_context)).recap == "off"
 
 
 @pytest.mark.parametrize("text", ["stop messaging me at night", "晚上别给我发消息"])
 async def test_night_is_quiet_again(
-    app: AppContext, line: ChatContext, say: Say, text: str
+    app: AppContext, chat_context: ChatContext, say: Say, text: str
 ) -> None:
     """In words (ACCEPTANCE L14, L19)."""
     await say("/quiet off")
     reply = await say(text)
 
-    assert (await settings_of(app, line)).quiet == QuietHours()
+    assert (await settings_of(app, chat_context)).quiet == QuietHours()
     assert "22:00" in reply.reply.text
 
 
@@ -107,23 +107,23 @@ async def test_confirmation_is_told_in_the_language_of_the_person(say: Say) -> N
     ],
 )
 async def test_other_messages_change_nothing(
-    app: AppContext, line: ChatContext, say: Say, text: str
+    app: AppContext, chat_context: ChatContext, say: Say, text: str
 ) -> None:
     """They are answered like any other (ACCEPTANCE L8)."""
     await say("Hello.")
     await say(text)
 
-    assert await settings_of(app, line) == ProactiveSettings()
+    assert await settings_of(app, chat_context) == ProactiveSettings()
 
 
 async def test_unknown_argument_explains_the_commands(
-    app: AppContext, line: ChatContext, say: Say
+    app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
     """Nothing is guessed."""
     reply = await say("/active sometimes")
 
     assert "/quiet 22-8" in reply.reply.text
-    assert await settings_of(app, line) == ProactiveSettings()
+    assert await settings_of(app, chat_context) == ProactiveSettings()
 
 
 async def test_command_without_argument_shows_how_things_stand(say: Say) -> None:
@@ -135,16 +135,16 @@ async def test_command_without_argument_shows_how_things_stand(say: Say) -> None
 
 
 async def test_what_was_just_said_unasked_can_be_refused_for_good(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """ "Don't do this again" as words ends its kind, and no other."""
     clock.now = at("2026-11-18T15:00")
-    await tell(app, clock, line, clock.now, "My exam is on November 22nd.")
-    await tell(app, clock, line, clock.now, "My interview is on November 26th.")
-    await tell(app, clock, line, at("2026-11-23T10:30"), "Stop asking me that!")
+    await tell(app, clock, chat_context, clock.now, "My exam is on November 22nd.")
+    await tell(app, clock, chat_context, clock.now, "My interview is on November 26th.")
+    await tell(app, clock, chat_context, at("2026-11-23T10:30"), "Stop asking me that!")
 
-    assert (await settings_of(app, line)).muted == {"follow_up"}
-    before = len(await list_unasked(app, line))
+    assert (await settings_of(app, chat_context)).muted == {"follow_up"}
+    before = len(await list_unasked(app, chat_context))
     assert before == 1
     await live_until(app, clock, at("2026-11-30T12:00"))
-    assert len(await list_unasked(app, line)) == before
+    assert len(await list_unasked(app, chat_context)) == before

@@ -90,7 +90,7 @@ async def test_allergy_of_a_relative_is_always_in_the_prompt(talk: Talk) -> None
     now = talk.clock()
     allergy = Memory(
         id=MemoryId(ObjectId(new_id(now))),
-        person=talk.line.person.id,
+        person=talk.chat_context.person.id,
         kind="fact",
         language="en",
         text="Milo is allergic to cashews.",

@@ -56,7 +56,9 @@ async def test_hostile_text_quoted_by_the_offline_companion_is_not_in_the_turns(
 ) -> None:
     """The offline companion quotes whom it wants; to a model that is a remark without the words."""
     await talk.remembers(text, role="other", speaker="Eve")
-    given = await answer_message(talk.app, talk.line, MessageSubmission(text="What about the cat?"))
+    given = await answer_message(
+        talk.app, talk.chat_context, MessageSubmission(text="What about the cat?")
+    )
     assert "Eve" in given.reply.text
     talk.clock.tick(minutes=1)
     _, (request,) = await talk.ask("And what else about the cat?", "Nothing new.")
@@ -73,7 +75,9 @@ async def test_quote_by_the_companion_before_the_window_is_not_labelled_companio
     """When the window begins with its reply."""
     await talk.remembers(HOSTILE[0], role="other", speaker="Eve")
     await answer_message(
-        talk.app, talk.line, MessageSubmission(text="What about the cat? " + "Tell me. " * 150)
+        talk.app,
+        talk.chat_context,
+        MessageSubmission(text="What about the cat? " + "Tell me. " * 150),
     )
     talk.clock.tick(minutes=1)
     said, budget = await talk.hears("Hm?"), replace(BUDGETS["small"], recent=40)

@@ -49,7 +49,7 @@ async def live(talk: Talk) -> None:
         await talk.remembers(text, speaker="Nora")
         if number < 4:
             await talk.ask(f"remember that drawer {number} holds the spare keys of shed", "Noted.")
-    app, person, now = talk.app, talk.line.person.id, talk.clock()
+    app, person, now = talk.app, talk.chat_context.person.id, talk.clock()
     async with app.db.begin_write() as tx:
         source = (await list_messages(tx, person))[0]
         for key, text in KNOWN.items():

@@ -61,7 +61,7 @@ async def test_hits_of_both_question_parts_are_interleaved(talk: Talk) -> None:
             f"Clara told me of case {number} that she had as a vet, Clara is good."
         )
     await talk.remembers("My passport is in the blue drawer in the hall.")
-    person, deps = talk.line.person, talk.app.search_deps
+    person, deps = talk.chat_context.person, talk.app.search_deps
     await try_embed_missing(talk.app, person.id)
     text = "What does Clara do and where is my passport?"
     query = RecallQuery(text=text, language="en", at=talk.clock())

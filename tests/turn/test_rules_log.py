@@ -26,7 +26,7 @@ async def test_rules_are_logged_as_tools(talk: Talk, text: str, tool: str | None
     await say(talk, text)
 
     async with talk.app.db.begin_read() as tx:
-        uses = await list_tool_uses(tx, talk.line.person.id, limit=9)
+        uses = await list_tool_uses(tx, talk.chat_context.person.id, limit=9)
     assert [each.name for each in uses] == ([] if tool is None else [tool])
     assert all(each.arguments == {"by": "rules"} and not each.result for each in uses)
 
@@ -37,5 +37,5 @@ async def test_ended_reminder_is_logged_as_a_change(talk: Talk) -> None:
     await say(talk, "cancel the reminder about Eva")
 
     async with talk.app.db.begin_read() as tx:
-        uses = await list_tool_uses(tx, talk.line.person.id, limit=9)
+        uses = await list_tool_uses(tx, talk.chat_context.person.id, limit=9)
     assert {each.name for each in uses} == {"set_reminder", "update_task"}

@@ -29,7 +29,7 @@ async def believe(
     now = talk.clock()
     memory = Memory(
         id=MemoryId(ObjectId(new_id(now))),
-        person=talk.line.person.id,
+        person=talk.chat_context.person.id,
         kind="fact",
         language="en",
         text=text,
@@ -78,7 +78,7 @@ async def find_unsafe(talk: Talk, language: str, wordings: Sequence[Sequence[str
             context = await load_user_context(
                 tx,
                 talk.app.index_cache,
-                talk.line.person,
+                talk.chat_context.person,
                 [text],
                 language=language,
                 now=talk.clock(),

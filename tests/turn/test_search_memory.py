@@ -48,7 +48,7 @@ async def said(talk: Talk, text: str, **how: object) -> Message:
     elsewhere = await open_local_chat(
         talk.app.db, talk.app.clock, talk.app.settings, person="Nora", channel="signal"
     )
-    return await talk.tell(text, line=elsewhere, **how)
+    return await talk.tell(text, chat_context=elsewhere, **how)
 
 
 def texts_in(result: str) -> list[str]:
@@ -139,7 +139,7 @@ async def test_date_filter_includes_whole_days_in_the_person_time_zone(blind: Ta
 async def test_date_filter_uses_the_time_zone_of_the_message(blind: Talk) -> None:
     """Not that of Greenwich."""
     await said(blind, "I have watered the garden.", minutes=DAY + 116)  # 00:09 on the 16th
-    late = replace(await blind.hears("hm?"), person=blind.line.person)
+    late = replace(await blind.hears("hm?"), person=blind.chat_context.person)
     madrid = replace(late, message=replace(late.message, zone="America/New_York"))
     mind = blind.mind(search(query="garden", to_date="2023-11-15"), "Fine.")
     await blind.turn(madrid, mind)
@@ -300,7 +300,7 @@ async def test_search_never_returns_memory_of_another_person(blind: Talk) -> Non
     """Neither another person's nor, in a group, what was said outside it."""
     app = blind.app
     other = await open_local_chat(app.db, app.clock, app.settings, person="Tom", channel="terminal")
-    await blind.tell("The garden gate squeaks.", line=other, speaker="Tom")
+    await blind.tell("The garden gate squeaks.", chat_context=other, speaker="Tom")
 
     for arguments in (
         {"query": "garden gate"},
@@ -315,7 +315,9 @@ async def test_search_never_returns_memory_of_another_person(blind: Talk) -> Non
 async def test_search_never_returns_forgotten_messages(blind: Talk) -> None:
     """Neither by words, nor by time, nor around its moment."""
     gone = await said(blind, "The garden gate squeaks.")
-    await forget(blind.app, blind.line.person.id, DeletionRequest(ids=(gone.id,)), orphan=False)
+    await forget(
+        blind.app, blind.chat_context.person.id, DeletionRequest(ids=(gone.id,)), orphan=False
+    )
 
     for arguments in ({"query": "garden gate"}, {"from_date": "2023"}, {"said_by": "person"}):
         assert "squeaks" not in await found(blind, **arguments)

@@ -31,7 +31,7 @@ async def test_model_changes_when_it_may_speak_first(
     """As the person's own command would."""
     await use(talk, said, command, argument)
     async with talk.app.db.begin_read() as tx:
-        settings = await load_proactive_settings(tx, talk.line.person.id)
+        settings = await load_proactive_settings(tx, talk.chat_context.person.id)
     values = {"active": settings.level, "digest": settings.digest, "recap": settings.recap}
 
     assert values[command] == told

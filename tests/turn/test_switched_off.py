@@ -64,12 +64,14 @@ def test_what_is_asked_for_outside_is_read(language: str, text: str, lookup: str
 
 @pytest.mark.parametrize(("weather", "told"), [(False, "weather = true"), (True, "connect model")])
 async def test_switched_off_lookup_is_said(
-    app: AppContext, line: ChatContext, clock: FrozenClock, *, weather: bool, told: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, *, weather: bool, told: str
 ) -> None:
     """Off: how to switch it on. On, and without a model: what else it needs."""
     clock.tick(minutes=1)
     settings = replace(app.settings, web=WebSettings(weather=weather))
     answered = await answer_message(
-        replace(app, settings=settings), line, MessageSubmission(text="What's the weather in Rome?")
+        replace(app, settings=settings),
+        chat_context,
+        MessageSubmission(text="What's the weather in Rome?"),
     )
     assert told in answered.reply.text

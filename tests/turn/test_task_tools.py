@@ -26,7 +26,9 @@ async def keep(talk: Talk, said: Utterance, outcome: Outcome) -> None:
 async def tasks(talk: Talk) -> list[tuple[str, str | None]]:
     """What is on the list."""
     async with talk.app.db.begin_read() as tx:
-        return [(each.text, each.rrule) for each in await list_tasks(tx, talk.line.person.id)]
+        return [
+            (each.text, each.rrule) for each in await list_tasks(tx, talk.chat_context.person.id)
+        ]
 
 
 async def test_model_sets_a_reminder_and_the_person_reads_the_stored_time(talk: Talk) -> None:
@@ -83,7 +85,7 @@ async def test_model_lists_and_ends_a_task(talk: Talk) -> None:
     said = await talk.hears("Please remind me to buy milk on 4 January 2030 at 9 am")
     await keep(talk, said, await talk.turn(said, talk.mind()))
     async with talk.app.db.begin_read() as tx:
-        (task,) = await list_tasks(tx, talk.line.person.id)
+        (task,) = await list_tasks(tx, talk.chat_context.person.id)
     said = await talk.hears("I got the milk thing sorted")
     calls = (
         wants("list_tasks"),
@@ -99,7 +101,7 @@ async def test_model_lists_and_ends_a_task(talk: Talk) -> None:
 async def list_due(talk: Talk) -> list[tuple[str, str]]:
     """What is on the list, and for when."""
     async with talk.app.db.begin_read() as tx:
-        found = await list_tasks(tx, talk.line.person.id)
+        found = await list_tasks(tx, talk.chat_context.person.id)
     return [
         (each.text, from_micros(each.due_at or 0, each.zone).isoformat()[:16]) for each in found
     ]
@@ -112,7 +114,7 @@ async def test_two_changes_of_one_task_in_a_turn_are_one(talk: Talk) -> None:
     outcome = await talk.turn(said, talk.mind("Sure."))
     await keep(talk, said, outcome)
     async with talk.app.db.begin_read() as tx:
-        (task,) = await list_tasks(tx, talk.line.person.id)
+        (task,) = await list_tasks(tx, talk.chat_context.person.id)
     said = await talk.hears(again)
     calls = [
         wants("update_task", id=task.id, action="change", words=again, due=f"2030-01-04T{hour}:00")
@@ -142,7 +144,7 @@ async def test_change_that_was_heard_is_made_although_the_task_changed_meanwhile
     said = await talk.hears("Remind me to buy milk on 4 January 2030 at 9 am")
     await keep(talk, said, await talk.turn(said, talk.mind()))
     async with talk.app.db.begin_read() as tx:
-        (task,) = await list_tasks(tx, talk.line.person.id)
+        (task,) = await list_tasks(tx, talk.chat_context.person.id)
     change = SaveTask(
         task=replace(task, status="done"), earlier=replace(task, text="buy oat milk", changed_at=0)
     )
@@ -188,7 +190,7 @@ async def test_task_that_the_person_does_not_name_is_not_ended(talk: Talk) -> No
     said = await talk.hears("Remind me to buy milk on 4 January 2030 at 9 am")
     await keep(talk, said, await talk.turn(said, talk.mind()))
     async with talk.app.db.begin_read() as tx:
-        (task,) = await list_tasks(tx, talk.line.person.id)
+        (task,) = await list_tasks(tx, talk.chat_context.person.id)
     talk.clock.tick(minutes=60 * 24)
     said = await talk.hears("I went swimming today")
     call = wants("update_task", id=task.id, action="cancel", words="went swimming")

@@ -56,7 +56,7 @@ async def test_call_that_lacks_something_waits_for_the_persons_answer(talk: Talk
     outcome = await live(talk, await talk.hears("Call Eva, it is her day"), talk.mind(model=model))
     assert "Of what shall I remind you?" in str(model.requests[2].turns)
     async with talk.app.db.begin_read() as tx:
-        (task,) = await list_tasks(tx, talk.line.person.id)
+        (task,) = await list_tasks(tx, talk.chat_context.person.id)
     assert (task.text, task.due_at is not None) == ("call Eva", True)
 
 

@@ -20,7 +20,7 @@ async def known(talk: Talk, name: str, kind: EntityKind) -> Entity:
     now = talk.clock()
     entity = Entity(
         id=EntityId(ObjectId(new_id(now))),
-        person=talk.line.person.id,
+        person=talk.chat_context.person.id,
         name=name,
         kind=kind,
         status="confirmed",
@@ -68,7 +68,12 @@ async def asked(talk: Talk, text: str) -> UserContext:
     """What is at hand for a question."""
     async with talk.app.db.begin_read() as tx:
         return await load_user_context(
-            tx, talk.app.index_cache, talk.line.person, [text], language="en", now=talk.clock()
+            tx,
+            talk.app.index_cache,
+            talk.chat_context.person,
+            [text],
+            language="en",
+            now=talk.clock(),
         )
 
 

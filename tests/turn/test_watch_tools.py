@@ -34,7 +34,7 @@ async def use(talk: Talk, said: str, **arguments: object) -> str:
 async def load(talk: Talk) -> list[Watch]:
     """What is watched."""
     async with talk.app.db.begin_read() as tx:
-        return await list_watches(tx, talk.line.person.id)
+        return await list_watches(tx, talk.chat_context.person.id)
 
 
 async def test_model_starts_lists_and_ends_a_watch(talk: Talk) -> None:

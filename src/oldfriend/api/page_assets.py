@@ -25,7 +25,7 @@ VERSIONED: Final = "/static/v"
 STYLES: Final = "page.css"
 """All style sheets in one, which is no file."""
 SERVICE_WORKER: Final = "service_worker.js"
-LANGUAGES: Final = "js/words/"
+LANGUAGES: Final = "js/i18n/"
 """What the page says in other languages than English; a browser keeps only what it has used."""
 COMPRESSED: Final = frozenset({"text/css", "text/javascript", "image/svg+xml", "text/html"})
 _KEPT: Final = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
@@ -52,7 +52,7 @@ async def serve_consent_page(request: Request) -> Response:
 
 def respond_with_page(path: str, *, status: int = 200) -> Response:
     """Return the HTML page, for an address of it or for one at which there is nothing."""
-    place = f"js/places/{path.split('/')[1]}.js"
+    place = f"js/pages/{path.split('/')[1]}.js"
     page = build_page(place if place in load_bundles() else None)
     return HTMLResponse(page, status_code=status, headers=_UNKEPT)
 

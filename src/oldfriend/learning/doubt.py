@@ -16,6 +16,7 @@ from oldfriend.lang.clause_splitting import SENTENCE, split_clauses
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.extraction import Extraction, ExtractionInput, Quote
 from oldfriend.learning.validation.assertion import INTERJECTIONS
+from oldfriend.learning.validation.clauses import get_content_stems
 from oldfriend.learning.validation.cue_words import get_cue_words
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.quoted_text import list_borrowed_spans
@@ -105,6 +106,8 @@ def has_doubtful_words(case: ValidationCase) -> bool:
     For reading by a model, which may be deceived about what is meant: what it claims on such words
     is not believed before the person confirms it. An order counts only in the quoted sentence,
     since people tell and ask in one message; of questions ``speech_acts`` judges each clause.
+    Whoever is deceived may cite something harmless, and claim what stands beside it: so what states
+    the claim better counts, too.
     """
     return any(
         is_doubtful_quote(span, case.view)
@@ -117,8 +120,22 @@ def has_doubtful_words(case: ValidationCase) -> bool:
                 or (is_about_oneself(case) and is_thought_of_another(span))
             )
         )
-        for span in case.spans
+        for span in list_stating_spans(case)
     )
+
+
+def list_stating_spans(case: ValidationCase) -> Iterator[QuoteSpan]:
+    """Yield the quotes of a claim, and the clauses beside them that share more words with it."""
+    claim = case.claim
+    for span in case.spans:
+        yield span
+        text, language = span.message.text, span.message.language
+        words = get_content_stems(f"{claim.text} {claim.value}", language)
+        shared = len(words & get_content_stems(span.sentence_text, language))
+        for start, end in split_clauses(text):
+            is_beside = end <= span.start or span.end <= start
+            if is_beside and len(words & get_content_stems(text[start:end], language)) > shared:
+                yield replace(span, start=start, end=end)
 
 
 def is_about_oneself(case: ValidationCase) -> bool:

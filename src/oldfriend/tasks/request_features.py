@@ -18,6 +18,8 @@ TOKEN: Final = re.compile(
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _SENTENCE_MARKS: Final = frozenset(".!?\n。！？…;；")
 _CLAUSE_MARKS: Final = _SENTENCE_MARKS | frozenset(",:，：、–—-|/()")
+LISTING_MARK: Final = "、"
+"""It stands between things of one list."""
 _APART: Final = 6
 """Tokens between two that are told apart no more."""
 
@@ -81,7 +83,8 @@ def list_tokens(text: str, times: Sequence[TimeWord], cues: Sequence[Cue]) -> li
             )
         )
         beside = text[max(start - 1, 0) : start], text[end : end + 1]
-        is_inner = match[0].isascii() and all(map(str.isalnum, beside))  # "3:15", but not "好，走"
+        may_be_inner = match[0].isascii() or match[0] == LISTING_MARK
+        is_inner = may_be_inner and all(map(str.isalnum, beside))  # "3:15", but not "好，走"
         if match[0] in _CLAUSE_MARKS and time is None and not is_inner:
             clause += 1
             sentence += match[0] in _SENTENCE_MARKS

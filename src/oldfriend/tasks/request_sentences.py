@@ -76,7 +76,8 @@ def is_complete(asked: AskedTask | None) -> bool:
     if asked is None or not asked.what:
         return False
     told = asked.told
-    is_told = told is not None and bool(told.words) and told.words != (told.offset,)
+    is_sure = told is not None and told.doubt is None
+    is_told = told is not None and is_sure and bool(told.words) and told.words != (told.offset,)
     return asked.action == "todo" or is_told  # "an hour before" needs what another sentence tells
 
 

@@ -29,7 +29,7 @@ LABELS: Final = ("other", "what", "when", "event")
 """What a token tells: what to remind of, when to, when something else is, or nothing of these."""
 KINDS: Final = ("none", "todo", "ask", "reminder")
 """What a message asks for: "ask" is a reminder whose time is missing or open."""
-MAX_NONE: Final = 0.3
+MAX_NONE: Final = 0.5
 """A message asks for nothing from this probability on; its tokens are not labelled then."""
 WEIGHTS_FILE: Final = Path(__file__).parent / "request_tagger.npz"
 

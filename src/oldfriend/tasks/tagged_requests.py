@@ -21,13 +21,15 @@ from oldfriend.tasks.when_spans import HOLE, Span, is_short, mask, read_when
 
 WHAT, WHEN, EVENT = (LABELS.index(each) for each in ("what", "when", "event"))
 NONE, TODO, ASK, REMINDER = (KINDS.index(each) for each in ("none", "todo", "ask", "reminder"))
-MAX_NONE_TIMELESS: Final = 0.08
+MAX_NONE_TIMELESS: Final = 0.12
 """A message in which no word surely tells when is no reminder from this probability on."""
 MAX_NONE_TIMED: Final = 0.15
 """One in which a word does is none from this one on, unless that is certain."""
 MAX_NONE_UNCUED: Final = 0.05
 """A message without words that often ask, and without a sure time, is none from this one on."""
 MAX_NONE_UNCUED_TIMED: Final = 0.2
+MAX_NONE_OVER: Final = 0.3
+"""One that asks, and names a day that is over or an hour that no clock has, is none from here."""
 MAX_NONE_TODO: Final = 0.1
 """No to-do from this one on: "my favourite book: Dune" is a fact."""
 MIN_SURE: Final = 0.55
@@ -38,6 +40,8 @@ MIN_APART: Final = 0.6
 """A day that is as much likelier than the hour beside it, or less, is told apart from it."""
 MIN_REMINDER: Final = 0.12
 MAX_OTHER: Final = 0.95
+MAX_OTHER_BESIDE: Final = 0.85
+"""Of a clause in which no word is likely what to remind of."""
 MIN_WHAT: Final = 0.35
 """Clauses in which no word is as likely what to remind of are not."""
 MIN_CLEAR: Final = 0.5
@@ -79,9 +83,11 @@ def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
     none = float(tagged.kinds[NONE])
     is_cued = any(each.cue for each in tagged.tokens)
     is_todo = tagged.kinds[TODO] > tagged.kinds[ASK] + tagged.kinds[REMINDER]
-    if none > find_limit(tagged, is_cued=is_cued, is_todo=is_todo):
-        return []
     text = to_simplified(tagged.text)
+    is_over = bool(book.past.search(text) or book.no_clock.search(text))
+    limit = MAX_NONE_OVER if is_cued and is_over else find_limit(tagged, is_todo=is_todo)
+    if none > limit:
+        return []
     text = book.no_clock.sub(lambda found: HOLE * len(found[0]), text)  # 25:00 is not at 00
     clusters = list_clusters(book, text, tagged)
     if cuts := find_cuts(tagged, clusters):
@@ -90,13 +96,13 @@ def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
     return [] if asked is None else [asked]
 
 
-def find_limit(tagged: TaggedMessage, *, is_cued: bool, is_todo: bool) -> float:
+def find_limit(tagged: TaggedMessage, *, is_todo: bool) -> float:
     """Return how likely a message may ask for nothing and still be read as a request.
 
     The surer the tagger is that words tell when to remind, the more it may speak against talk.
     """
     when = float(tagged.labels[:, WHEN].max(initial=0.0))
-    if not is_cued:
+    if not any(each.cue for each in tagged.tokens):
         is_timed = when >= MIN_SURELY_WHEN
         return MAX_NONE_TODO if is_todo else MAX_NONE_UNCUED_TIMED if is_timed else MAX_NONE_UNCUED
     if is_todo or when >= MIN_CERTAINLY_WHEN:
@@ -154,6 +160,7 @@ def read_one(
     )
     is_choice = (
         has_choice(book, text, tagged.times)
+        or any(map(str.isdecimal, read.unread))
         or lacks_part(told, others)
         or (bool(what) and has_left_over(book, drop_lent(text, what, told, spans), told))
     )
@@ -443,8 +450,13 @@ def find_what(
     is_little = sum(len(tagged.tokens[each].word) for each in kept) < least
     told = said if is_little or sure < MIN_CLEAR else chosen
     is_told = any(float(likely[each].max()) >= MIN_TOLD for each in said)
-    most, told = (MAX_OTHER, told) if is_told else (MAX_SURELY_OTHER, said)
-    cut = [cut_clause(tagged, places, most) for places in told]
+    asking = {each.sentence for each in tagged.tokens if each.cue or is_inside(each.start, spans)}
+    near = [places for places in said if tagged.tokens[places[0]].sentence in asking]
+    most, told = (MAX_OTHER, told) if is_told else (MAX_SURELY_OTHER, near or said)
+    cut = [
+        cut_clause(tagged, places, most if places in chosen or not is_told else MAX_OTHER_BESIDE)
+        for places in told
+    ]
     pieces = (join_tokens(book, tagged, places) for places in (cut if any(cut) else said))
     return ", ".join(each for each in pieces if each)
 

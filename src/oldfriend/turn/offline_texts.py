@@ -21,7 +21,7 @@ from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases
 from oldfriend.search.shared_topics import GLOSSED
 from oldfriend.search.tokenizer import tokenize
-from oldfriend.turn.attribution.cues import load_cues
+from oldfriend.turn.attribution.cues import load_cues, load_cues_for
 from oldfriend.turn.belief_texts import (
     format_deletion_preview,
     format_past_beliefs,
@@ -200,7 +200,7 @@ def acknowledge_statement(
 
 
 def asks_for_creation(perception: Perception) -> bool:
-    """Tell whether a short message wants something made up for the person: "tell me a joke".
+    """Tell whether a short message wants words made up for the person: "tell me a joke".
 
     Whoever names somebody, or asks of "the wedding" or of their own things, wants to hear what is
     remembered. Word by word in English, too, in which orders are known best.
@@ -214,7 +214,18 @@ def asks_for_creation(perception: Perception) -> bool:
     is_any = is_unspaced or INDEFINITE.search(glossed) is not None
     own = [*load_cues(GLOSSED).self.finditer(glossed.lower())]
     is_plain = len(own) == 1 and is_any and not is_of_known
-    return is_plain and any(is_short_act(e, "command", MIN_COMMAND) for e in (text, glossed))
+    return (
+        is_plain
+        and any(map(names_words, (text, glossed), (language, GLOSSED)))
+        and any(is_short_act(each, "command", MIN_COMMAND) for each in (text, glossed))
+    )
+
+
+def names_words(text: str, language: str) -> bool:
+    """Tell whether a text names something that is made of words: a poem, a letter, a joke."""
+    cues = load_cues_for(text, language)[:1]
+    kinds = (kind for each in cues for kind in (each.joke, each.text, each.work))
+    return any(kind.search(text.lower()) for kind in kinds)
 
 
 def is_good_news(text: str, book: LocalePhrases) -> bool:

@@ -53,68 +53,75 @@ OPEN = [
 ]
 
 
-async def awaited(app: AppContext, line: ChatContext, *, live: bool = True) -> list[MemoryState]:
+async def awaited(
+    app: AppContext, chat_context: ChatContext, *, live: bool = True
+) -> list[MemoryState]:
     """What is to come, or was to."""
-    known = await believed(app, line, live=live)
+    known = await believed(app, chat_context, live=live)
     return [each for each in known if each.memory.kind in FUTURE_KINDS]
 
 
 @pytest.mark.parametrize(("first", "later", "status"), CLOSED)
 async def test_what_is_called_off_or_done_no_longer_comes_up(
-    app: AppContext, line: ChatContext, clock: FrozenClock, first: str, later: str, status: str
+    app: AppContext,
+    chat_context: ChatContext,
+    clock: FrozenClock,
+    first: str,
+    later: str,
+    status: str,
 ) -> None:
     """The decision rests on the words that say so."""
-    await told(app, line, [first])
-    (before,) = await awaited(app, line)
+    await told(app, chat_context, [first])
+    (before,) = await awaited(app, chat_context)
     clock.tick(minutes=60 * 5)
-    await told(app, line, [later])
+    await told(app, chat_context, [later])
 
-    assert await awaited(app, line) == []
-    (after,) = await awaited(app, line, live=False)
+    assert await awaited(app, chat_context) == []
+    (after,) = await awaited(app, chat_context, live=False)
     assert (after.memory.id, after.memory.status) == (before.memory.id, status)
     async with app.db.begin_read() as tx:
-        last = (await list_object_journal(tx, line.person.id, before.memory.id))[-1]
-        evidence = (await list_evidence(tx, line.person.id))[before.memory.id]
+        last = (await list_object_journal(tx, chat_context.person.id, before.memory.id))[-1]
+        evidence = (await list_evidence(tx, chat_context.person.id))[before.memory.id]
     assert any(later.startswith(each.quote) for each in evidence)
     assert last.causes
 
 
 @pytest.mark.parametrize(("first", "later", "status"), CLOSED)
 async def test_what_is_called_off_in_the_same_talk_is_not_awaited(
-    app: AppContext, line: ChatContext, first: str, later: str, status: str
+    app: AppContext, chat_context: ChatContext, first: str, later: str, status: str
 ) -> None:
     """It was over before it was read."""
-    await told(app, line, [first, later])
+    await told(app, chat_context, [first, later])
 
     assert status
-    assert await awaited(app, line) == []
+    assert await awaited(app, chat_context) == []
 
 
 @pytest.mark.parametrize(("first", "later"), OPEN)
 async def test_what_only_resembles_the_end_of_a_plan_leaves_it_open(
-    app: AppContext, line: ChatContext, clock: FrozenClock, first: str, later: str
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, first: str, later: str
 ) -> None:
     """In doubt it is still to come."""
-    await told(app, line, [first])
+    await told(app, chat_context, [first])
     clock.tick(minutes=60 * 5)
-    await told(app, line, [later])
+    await told(app, chat_context, [later])
 
-    assert len(await awaited(app, line)) == 1
+    assert len(await awaited(app, chat_context)) == 1
 
 
 async def test_two_that_could_be_meant_stay_open(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """It is not known which of them is off."""
     await told(
         app,
-        line,
+        chat_context,
         ["I have an interview at Bosch on Friday.", "I have an interview at Aldi on Monday."],
     )
     clock.tick(minutes=60 * 5)
-    await told(app, line, ["The interview is off."])
+    await told(app, chat_context, ["The interview is off."])
 
-    assert len(await awaited(app, line)) == 2
+    assert len(await awaited(app, chat_context)) == 2
 
 
 @pytest.mark.parametrize(
@@ -127,15 +134,15 @@ async def test_two_that_could_be_meant_stay_open(
     ],
 )
 async def test_whom_somebody_promises_something_is_known_by_name(
-    app: AppContext, line: ChatContext, text: str
+    app: AppContext, chat_context: ChatContext, text: str
 ) -> None:
     """With the promise, which is the person's own and has a day."""
-    await told(app, line, [text])
+    await told(app, chat_context, [text])
 
-    (promise,) = await awaited(app, line)
+    (promise,) = await awaited(app, chat_context)
     assert (promise.memory.kind, promise.memory.subject) == ("commitment", "person")
     assert promise.memory.due_at is not None
     async with app.db.begin_read() as tx:
-        (mehmet,) = await list_entities(tx, line.person.id)
+        (mehmet,) = await list_entities(tx, chat_context.person.id)
     assert (mehmet.name, mehmet.kind) == ("Mehmet", "person")
     assert promise.memory.entities == (mehmet.id,)

@@ -27,7 +27,7 @@ OTHER = ["*hugs*", "*kneels* I live in the castle of York.", "* York is nice", "
 @pytest.mark.parametrize(("first", "right", "value"), PUT_RIGHT)
 async def test_marked_word_takes_the_place_of_the_wrong_one(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     first: str,
     right: str,
@@ -37,23 +37,23 @@ async def test_marked_word_takes_the_place_of_the_wrong_one(
 ) -> None:
     """Read in one talk, or when the wrong word has been read already."""
     if is_at_once:
-        await told(app, line, [first, right])
+        await told(app, chat_context, [first, right])
     else:
-        await told(app, line, [first])
+        await told(app, chat_context, [first])
         clock.tick(minutes=5)
-        await told(app, line, [right])
+        await told(app, chat_context, [right])
 
-    known = [each.memory for each in await believed(app, line)]
+    known = [each.memory for each in await believed(app, chat_context)]
     assert [each.value for each in known if each.kind in {"fact", "preference"}] == [value]
 
 
 @pytest.mark.parametrize("other", OTHER)
 async def test_stars_that_mark_no_word_change_nothing(
-    app: AppContext, line: ChatContext, other: str
+    app: AppContext, chat_context: ChatContext, other: str
 ) -> None:
     """Feelings, stage directions and lists are not corrections."""
-    await told(app, line, ["I live in Leeds.", other])
+    await told(app, chat_context, ["I live in Leeds.", other])
 
-    known = [each.memory for each in await believed(app, line)]
+    known = [each.memory for each in await believed(app, chat_context)]
     assert "Leeds" in [each.value for each in known]
     assert not any("York" in each.value for each in known)

@@ -25,7 +25,7 @@ MOVED = [
 @pytest.mark.parametrize(("first", "moved"), MOVED)
 async def test_day_that_is_denied_is_replaced_by_the_one_told_instead(
     app: AppContext,
-    line: ChatContext,
+    chat_context: ChatContext,
     clock: FrozenClock,
     first: str,
     moved: str,
@@ -34,29 +34,29 @@ async def test_day_that_is_denied_is_replaced_by_the_one_told_instead(
 ) -> None:
     """In one talk, and in a later one; the clock begins on a Tuesday."""
     if is_at_once:
-        await told(app, line, [first, moved])
+        await told(app, chat_context, [first, moved])
     else:
-        await told(app, line, [first])
+        await told(app, chat_context, [first])
         clock.tick(minutes=60 * 5)
-        await told(app, line, [moved])
+        await told(app, chat_context, [moved])
 
-    (known,) = [each.memory for each in await believed(app, line) if each.memory.due_at]
+    (known,) = [each.memory for each in await believed(app, chat_context) if each.memory.due_at]
     assert known.due_at is not None
     due = from_micros(known.due_at, "UTC")
     assert (due.strftime("%A"), due.hour) == ("Monday", 9)
 
 
 async def test_nothing_is_moved_where_two_things_are_on_the_denied_day(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """It is not known which of them is meant."""
     await told(
         app,
-        line,
+        chat_context,
         ["I have a dentist appointment on Friday at 10.", "I have an interview on Friday at 3."],
     )
     clock.tick(minutes=60 * 5)
-    await told(app, line, ["not Friday any more, it's next Monday at 9"])
+    await told(app, chat_context, ["not Friday any more, it's next Monday at 9"])
 
-    due = [each.memory.due_at for each in await believed(app, line) if each.memory.due_at]
+    due = [each.memory.due_at for each in await believed(app, chat_context) if each.memory.due_at]
     assert {from_micros(each, "UTC").strftime("%A") for each in due} == {"Friday"}

@@ -32,15 +32,19 @@ def engine() -> str:
 async def tell_lines(talk: Talk, lines: dict[str, str]) -> dict[str, str]:
     """Note each line, which the person says elsewhere; the names of lines by what is kept."""
     elsewhere = await open_local_chat(
-        talk.app.db, talk.clock, talk.app.settings, person=talk.line.person.name, channel="signal"
+        talk.app.db,
+        talk.clock,
+        talk.app.settings,
+        person=talk.chat_context.person.name,
+        channel="signal",
     )
     names: dict[str, str] = {}
     for name, line in lines.items():
-        message = await talk.tell(line, line=elsewhere)
+        message = await talk.tell(line, chat_context=elsewhere)
         async with talk.app.db.begin_write() as tx:
             note = await learn_note(tx, line, source=message, author="test", now=talk.clock())
         names |= {message.id: name, note.id: name}
-    await embed_missing(talk.app, talk.line.person.id)
+    await embed_missing(talk.app, talk.chat_context.person.id)
     return names
 
 
@@ -87,8 +91,10 @@ async def test_sources_of_sixty_replies_are_told_right(app: AppContext, clock: F
     histories, dice = tomllib.loads(REPLIES.read_text("utf-8")), random.Random(0)
     told: list[Told] = []
     for name in HISTORIES:
-        line = await open_local_chat(app.db, clock, app.settings, person=name, channel="terminal")
-        talk = Talk(app=app, clock=clock, line=line)
+        chat_context = await open_local_chat(
+            app.db, clock, app.settings, person=name, channel="terminal"
+        )
+        talk = Talk(app=app, clock=clock, chat_context=chat_context)
         told += [each async for each in answer(talk, histories[name], name[:2], dice)]
 
     assert len(told) == 60

@@ -1,2 +1,2 @@
-// On which platforms can people talk? One line and one book of words for each.
+// The chat platforms that can be connected, one line each.
 export const CHANNELS = ["telegram", "whatsapp", "discord", "slack", "matrix", "email"];

@@ -1,16 +1,16 @@
-// The talk: a window of what was said on every channel, what is being said, and where to say something.
+// The Chat page: a window of the messages of all channels, replies being written, and the composer.
 import { useEffect, useLayoutEffect, useRef } from "../vendor/hooks.js";
 import { signal } from "../vendor/signals.js";
 import { Composer } from "./chat/composer.js";
-import { Draft, Pending, Said } from "./chat/said.js";
-import { TalkSearch } from "./chat/search.js";
-import { useReturn } from "./focus.js";
+import { DraftReply, PendingMessage, ChatMessage } from "./chat/message.js";
+import { ChatSearch } from "./chat/search.js";
+import { useFocusReturn } from "./focus.js";
 import { html } from "./html.js";
-import { Down, Glass } from "./icons.js";
-import { addressOf, go, place, follow } from "./places.js";
+import { Down, SearchIcon } from "./icons.js";
+import { findAddress, navigate, currentPage, followLink } from "./router.js";
 import * as store from "./store.js";
-import * as unsent from "./unsent.js";
-import { dayOf, t } from "./words.js";
+import * as outbox from "./outbox.js";
+import { formatDay, t } from "./i18n.js";
 
 const NEAR_END_PX = 120;
 const DAY_PX = 48;
@@ -19,13 +19,13 @@ const COVERED = "(max-width: 1080px)"; // what opens lies over the talk
 const SHOWN_MS = 1600;
 
 export function Chat({ strip }) {
-  const [glass, comeBack] = useReturn(isSearching.value);
+  const [glass, comeBack] = useFocusReturn(isSearching.value);
   useEffect(() => () => void (isSearching.value = false), []);
   return html`<main class="chat">
     ${isSearching.value
-      ? html`<${TalkSearch} onClose=${() => (isSearching.value = false)} onLeave=${comeBack} onShow=${showWords} />`
-      : html`<p class="talk-bar"><span>${dayInSight.value && dayOf(dayInSight.value)}</span>
-          <button class="quiet" ref=${glass} aria-label=${t("talk_search")} title=${t("talk_search")} onClick=${openSearch}><${Glass} /></button></p>`}
+      ? html`<${ChatSearch} onClose=${() => (isSearching.value = false)} onLeave=${comeBack} onShow=${showMessage} />`
+      : html`<p class="talk-bar"><span>${dayInSight.value && formatDay(dayInSight.value)}</span>
+          <button class="quiet" ref=${glass} aria-label=${t("talk_search")} title=${t("talk_search")} onClick=${openSearch}><${SearchIcon} /></button></p>`}
     <${Talk} />
     ${strip}
     <${Composer} />
@@ -37,8 +37,8 @@ const isSearching = signal(false);
 /** Search what was said, from wherever one is. */
 export function openSearch() {
   const open = () => void (isSearching.value = true);
-  if (place.value === "chat") return open();
-  go(addressOf("chat"));
+  if (currentPage.value === "chat") return open();
+  navigate(findAddress("chat"));
   setTimeout(open); // once the talk is there, whose field takes the keyboard first
 }
 
@@ -50,7 +50,7 @@ function Talk() {
   const keeps = useRef(kept);
   const said = store.messages.value;
   const keys = new Set(said.map((message) => message.key));
-  const pending = unsent.pending.value.filter((each) => !keys.has(each.key)); // its answer may still be on its way
+  const pending = outbox.pending.value.filter((each) => !keys.has(each.key)); // its answer may still be on its way
   const sending = pending.length;
   if (sending > (keeps.current.sending ?? 0)) keeps.current.isAtEnd = true;
   keeps.current.sending = sending;
@@ -58,7 +58,7 @@ function Talk() {
   const lastOf = new Map(said.map(({ turn, id }) => [turn, id]));
   /** Replies that are being written, each where it will stand: what is said meanwhile stands below it. */
   const draftsAbout = (isHere) =>
-    drafts.filter(([turn]) => isHere(turn)).map(([turn, draft]) => html`<${Draft} key=${turn} ...${draft} />`);
+    drafts.filter(([turn]) => isHere(turn)).map(([turn, draft]) => html`<${DraftReply} key=${turn} ...${draft} />`);
   const settle = () => list.current && keepPlace(list.current, keeps.current); // not once one has gone
   useLayoutEffect(() => {
     settle();
@@ -79,7 +79,7 @@ function Talk() {
   };
   const toNow = async () => {
     keeps.current.isAtEnd = true;
-    if (store.hasLater.value) await store.showNow();
+    if (store.hasLater.value) await store.showNewest();
     settle();
   };
   return html`<div class="talk-frame"><div class="talk" ref=${list} onScroll=${onScroll} onFocusIn=${() => rove(list.current)}
@@ -88,17 +88,17 @@ function Talk() {
         ${store.hasEarlier.value && html`<button class="quiet earlier" onClick=${() => readMore("earlier")}>${t("earlier")}</button>`}
         ${said.length === 0 && !sending &&
         html`<div class="welcome"><p>${t("welcome", { name: store.state.value.companion })}</p>
-          ${store.state.value.is_new && !store.isSettled() && html`<p><a class="button" href="/welcome" onClick=${follow}>${t("welcome_offer")}</a></p>`}</div>`}
-        ${said.map((message, place) => html`<${Said} key=${message.id} message=${message} before=${said[place - 1]} />
+          ${store.state.value.is_new && !store.isFirstRunDone() && html`<p><a class="button" href="/welcome" onClick=${followLink}>${t("welcome_offer")}</a></p>`}</div>`}
+        ${said.map((message, place) => html`<${ChatMessage} key=${message.id} message=${message} before=${said[place - 1]} />
           ${draftsAbout((turn) => lastOf.get(turn) === message.id)}`)}
         ${draftsAbout((turn) => !lastOf.has(turn))}
         ${!drafts.length && store.waitingFor.value &&
         html`<p class="aside" role="status">${t("thinking", { name: store.state.value.companion })}</p>`}
-        ${pending.map((each) => html`<${Pending} key=${each.key} name=${each.key} ...${each} />`)}
+        ${pending.map((each) => html`<${PendingMessage} key=${each.key} name=${each.key} ...${each} />`)}
       </div>
     </div>
     ${(store.hasLater.value || !isNear.value) && html`<button class="to-now" onClick=${toNow}><${Down} />
-      ${store.unseen.value ? t("talk_unseen", { count: store.unseen.value }) : t("talk_now")}</button>`}</div>`;
+      ${store.unseenCount.value ? t("talk_unseen", { count: store.unseenCount.value }) : t("talk_now")}</button>`}</div>`;
 }
 
 const PRESSED = "article :is(button, a, summary, audio)";
@@ -167,7 +167,7 @@ async function readMore(side) {
   if (isReading) return;
   isReading = true;
   try {
-    await store.extendTalk(side);
+    await store.loadMoreMessages(side);
   } catch {
     // The connection is told of above; scrolling on tries again.
   } finally {
@@ -178,11 +178,11 @@ async function readMore(side) {
 let sought = null;
 
 /** Bring words before the eyes, however far back they are. @param {string} id */
-export async function showWords(id) {
+export async function showMessage(id) {
   if (matchMedia(COVERED).matches) store.drawer.value = null;
   store.isTimelineOpen.value = false;
   sought = id;
-  if (place.value !== "chat") go(addressOf("chat"));
+  if (currentPage.value !== "chat") navigate(findAddress("chat"));
   if (!store.messages.value.some((each) => each.id === id)) {
     try {
       await store.showAround(id);
@@ -199,7 +199,7 @@ export async function showWords(id) {
 function showSought(list, keeps) {
   const found = sought && document.getElementById(`m-${sought}`);
   if (!found) return;
-  store.found.value = sought;
+  store.foundMessage.value = sought;
   sought = null;
   keeps.isAtEnd = false;
   found.scrollIntoView({ block: "center" });

@@ -1,18 +1,18 @@
-// What opens beside the talk for a while: why something was said, what went wrong.
+// The drawer beside the chat: a receipt, or what went wrong.
 import { effect } from "../vendor/signals.js";
-import { showWords } from "./chat.js";
+import { showMessage } from "./chat.js";
 import { useEscape, useFocus } from "./focus.js";
 import { Help } from "./help.js";
 import { html } from "./html.js";
 import { KindIcon } from "./icons.js";
-import { place } from "./places.js";
+import { currentPage } from "./router.js";
 import * as store from "./store.js";
-import { channelName, shortDayOf, t } from "./words.js";
+import { channelName, formatShortDay, t } from "./i18n.js";
 
 const MOST_SHOWN = 8;
 
 effect(() => {
-  void place.value;
+  void currentPage.value;
   store.drawer.value = null; // it was about what one has left
   store.isTimelineOpen.value = false;
 });
@@ -69,7 +69,7 @@ function Ground({ ground, hasReasons }) {
   const said = isMessage ? [{ message: ground.id, quote: ground.text, role: ground.role, speaker: ground.speaker, at: ground.at, channel: ground.channel }] : ground.words;
   return html`<li class="ground">
     ${!isMessage && html`<p><${KindIcon} kind=${ground.kind} /> ${ground.text} <span class="meta">${t("i_believe")}</span></p>`}
-    ${said.slice(0, 3).map((words) => html`<button class="words" key=${words.message + words.quote} onClick=${() => showWords(words.message)}>
+    ${said.slice(0, 3).map((words) => html`<button class="words" key=${words.message + words.quote} onClick=${() => showMessage(words.message)}>
       <q>${words.quote}</q><span class="meta">${whoSaid(words)}</span></button>`)}
     ${hasReasons && ground.why.length > 0 && html`<p class="meta">${ground.why.map(reasonOf).join(", ")}</p>`}
   </li>`;
@@ -88,7 +88,7 @@ function reasonOf({ cause, words, name }) {
 }
 
 function whoSaid({ role, speaker, at, channel }) {
-  const when = shortDayOf(at);
+  const when = formatShortDay(at);
   return t(role === "person" ? "you_said" : "other_said", { who: speaker, when, channel: channel ? channelName(channel) : "" }).replace(/ · $/, "");
 }
 

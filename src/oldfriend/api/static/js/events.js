@@ -1,12 +1,12 @@
-// What happens while the page is open? Heard as it happens; after a pause nothing is missed.
-import { api, hasMissed } from "./api.js";
+// Server-sent events: each changes the store; nothing is missed over a lost connection.
+import { api, takeMissedRead } from "./api.js";
 import { KINDS } from "./kinds.js";
-import { renew } from "./shell.js";
+import { reloadIfOutdated } from "./app_shell.js";
 import * as store from "./store.js";
-import * as unsent from "./unsent.js";
+import * as outbox from "./outbox.js";
 
-const PAUSES_S = [0.5, 1, 2, 2, 2, 2, 2, 4]; // a house that was started anew is seen at once
-const SILENT_S = 75; // the house beats each 30 s
+const PAUSES_S = [0.5, 1, 2, 2, 2, 2, 2, 4]; // a restarted server is seen at once
+const SILENT_S = 75; // the server sends a heartbeat every 30 s
 const UNSEEN_S = 60; // a browser has six connections for all of its tabs
 
 /** @type {Record<string, (data?: any) => unknown>} */
@@ -14,34 +14,34 @@ const HEARD = {
   "chat.connection.ready": ({ person, companion, mood, progress, page }) => {
     if (person !== store.me.value.id) return location.reload(); // somebody else has signed in beside
     store.isConnected.value = true;
-    if (!isTyping()) renew(page);
+    if (!isTyping()) reloadIfOutdated(page);
     store.tasksChanged.value += 1;
-    if (hasMissed() && !isTyping()) store.reopened.value += 1; // what could not be read meanwhile is read now
-    store.rename(companion);
+    if (takeMissedRead() && !isTyping()) store.reloadCount.value += 1; // what could not be read meanwhile is read now
+    store.renameCompanion(companion);
     store.mood.value = mood;
     store.progress.value = progress;
-    return unsent.send();
+    return outbox.sendPending();
   },
   "chat.connection.heartbeat": () => {},
-  "chat.message.user_appended": (message) => store.hear(message),
-  "chat.message.edited": (message) => store.reword(message),
-  "chat.message.token": (piece) => store.extend(piece),
+  "chat.message.user_appended": (message) => store.addMessage(message),
+  "chat.message.edited": (message) => store.updateMessage(message),
+  "chat.message.token": (piece) => store.extendDraft(piece),
   "chat.message.done": (message) => {
     store.tasksChanged.value += 1; // what was said may have set or ended one, or is a reminder
-    store.finish(message);
+    store.finishReply(message);
   },
   "chat.tasks.updated": () => (store.tasksChanged.value += 1),
-  "chat.message.stopped": (marker) => store.giveUp(marker.turn, "stopped"),
-  "chat.message.given_up": (marker) => store.giveUp(marker.turn, "failed"),
-  "chat.message.failed": ({ asked, why }) => store.remark(asked, why),
-  "chat.message.voice_ready": ({ message }) => store.sound(message),
+  "chat.message.stopped": (marker) => store.endWithoutReply(marker.turn, "stopped"),
+  "chat.message.given_up": (marker) => store.endWithoutReply(marker.turn, "failed"),
+  "chat.message.failed": ({ asked, why }) => store.noteFailure(asked, why),
+  "chat.message.voice_ready": ({ message }) => store.markAudioReady(message),
   "chat.session.boundary": () => {},
   "chat.mood.update": ({ mood }) => (store.mood.value = mood),
-  "chat.companion.renamed": ({ companion }) => store.rename(companion),
+  "chat.companion.renamed": ({ companion }) => store.renameCompanion(companion),
   "chat.settings.updated": () => surely(store.readState),
   "chat.history.changed": () => {
     store.tasksChanged.value += 1;
-    store.acquainted.value += 1;
+    store.entitiesChanged.value += 1;
     return surely(store.load);
   },
   "memory.rewritten": () => {
@@ -54,11 +54,11 @@ const HEARD = {
   },
 };
 for (const topic of ["entity.confirmed", "entity.description_updated", "entity.changed", "triple.created", "triple.changed"]) {
-  HEARD[`memory.${topic}`] = () => (store.acquainted.value += 1);
+  HEARD[`memory.${topic}`] = () => (store.entitiesChanged.value += 1);
 }
 for (const { name } of KINDS.filter((each) => each.isLearned)) {
-  HEARD[`memory.${name}.created`] = (decided) => store.learn(decided, true);
-  HEARD[`memory.${name}.changed`] = (decided) => store.learn(decided, false);
+  HEARD[`memory.${name}.created`] = (decided) => store.addLearned(decided, true);
+  HEARD[`memory.${name}.changed`] = (decided) => store.addLearned(decided, false);
 }
 
 /** Whether drawing the place anew would take away what is being written there. */
@@ -69,7 +69,7 @@ function isTyping() {
 
 const pauseMs = (failures) => PAUSES_S[Math.min(failures, PAUSES_S.length - 1)] * 1000;
 
-/** Read something, however long the house is away meanwhile. @param {() => Promise<unknown>} read */
+/** Read something, however long the server is away meanwhile. @param {() => Promise<unknown>} read */
 async function surely(read) {
   for (let failures = 0; store.phase.value === "open"; failures++) {
     try {
@@ -102,7 +102,7 @@ export function listen(position) {
       alive();
       failures = 0;
       if (id) after = id;
-      store.heardUntil(after);
+      store.notePosition(after);
       HEARD[topic](data);
     };
     const mine = api.events(after, { hear, lose: () => lose(mine) });

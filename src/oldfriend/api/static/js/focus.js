@@ -1,4 +1,4 @@
-// Where is the keyboard? Whoever closes what they opened is back where they opened it.
+// Keyboard focus: what closes gives it back to what opened it.
 import { useLayoutEffect, useRef } from "../vendor/hooks.js";
 
 /** What has opened takes the keyboard, before the next key is pressed.
@@ -13,7 +13,7 @@ export function useFocus(isOpen = true) {
 
 /** Back to what stands there again, once something is closed that was in its place: [where, comeBack].
  * @param {boolean} isOpen @returns {[{current: any}, () => void]} */
-export function useReturn(isOpen) {
+export function useFocusReturn(isOpen) {
   const where = useRef(null);
   const comes = useRef(false);
   useLayoutEffect(() => {
@@ -39,7 +39,7 @@ export function useEscape(isOpen, leave) {
 
 /** What lies above all else takes the keyboard; Escape closes it and gives it back.
  * @param {boolean} isOpen @param {() => void} close @param {() => boolean} isCovered whether something lies above it in turn */
-export function useCover(isOpen, close, isCovered) {
+export function useModalFocus(isOpen, close, isCovered) {
   const cover = useRef(null);
   const opener = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {

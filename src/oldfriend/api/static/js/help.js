@@ -1,9 +1,9 @@
-// What can be done by keys and by commands, in plain words.
+// The help sheet: keys and commands.
 import { useEffect } from "../vendor/hooks.js";
 import { listCommands, readCommands } from "./chat/commands.js";
 import { html } from "./html.js";
 import { KEYS } from "./keys.js";
-import { t } from "./words.js";
+import { t } from "./i18n.js";
 
 export function Help() {
   useEffect(() => void readCommands(), []);

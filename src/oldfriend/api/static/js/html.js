@@ -1,4 +1,4 @@
-// How elements are written: htm over Preact; signals make them follow what they show.
+// Elements by htm over Preact; signals make them follow what they show.
 import { h } from "../vendor/preact.js";
 import "../vendor/signals.js";
 import htm from "../vendor/htm.js";

@@ -1,7 +1,7 @@
-// What does each kind of memory look like? A shape, always beside its name.
+// Icons: one shape for each kind of memory and each action.
 import { html } from "./html.js";
 import { findKind } from "./kinds.js";
-import { t } from "./words.js";
+import { t } from "./i18n.js";
 
 export function KindIcon({ kind }) {
   const { color = "", shape } = findKind(kind);
@@ -34,11 +34,11 @@ const DEED_SHAPES = { keep: "M6.300 12.800 2 8.500l1.100-1.100 3.200 3.200 6.600
   forget: "M6 1.500h4V3h4v1.300H2V3h4z M3.300 5.300h9.400L12 14.500H4z" };
 
 /** What can be done with something, as a sign: its name is read to whoever does not see it. @param {{name: keyof DEED_SHAPES}} given */
-export function DeedIcon({ name }) {
+export function ActionIcon({ name }) {
   return html`<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d=${DEED_SHAPES[name]} /></svg>`;
 }
 
-export function Glass() {
+export function SearchIcon() {
   return html`<svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true"><path d="M7 2a5 5 0 1 0 3.100 8.900l3 3 1-1-3-3A5 5 0 0 0 7 2zm0 1.500a3.500 3.500 0 1 1 0 7 3.500 3.500 0 0 1 0-7z" /></svg>`;
 }
 

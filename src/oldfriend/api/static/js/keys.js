@@ -1,6 +1,6 @@
-// Which keys do what, wherever one is; the help sheet lists them.
+// Keyboard shortcuts; the help sheet lists them.
 import { openSearch } from "./chat.js";
-import { addressOf, go, place, PLACES } from "./places.js";
+import { findAddress, navigate, currentPage, MAIN_PAGES } from "./router.js";
 import * as store from "./store.js";
 
 const IS_MAC = /Mac|iP(hone|ad)/.test(navigator.platform); // there Alt writes other characters
@@ -29,7 +29,7 @@ export function openHelp() {
 
 /** To a place; to where one writes, if that is the talk. @param {string} name */
 function visit(name) {
-  if (place.value !== name || name !== "chat") go(addressOf(name));
+  if (currentPage.value !== name || name !== "chat") navigate(findAddress(name));
   else document.getElementById("say")?.focus();
 }
 
@@ -41,7 +41,7 @@ function findDeed({ key, code, altKey, ctrlKey, metaKey, target }) {
   const isWriting = /** @type {HTMLElement} */ (target).matches?.("input, textarea, select");
   if (key === "?" && !isWriting && !altKey && !ctrlKey && !metaKey) return openHelp;
   const isPlace = IS_MAC ? ctrlKey && !altKey && !metaKey : altKey && !ctrlKey && !metaKey;
-  const name = isPlace && PLACES[Number(/^Digit([1-9])$/.exec(code)?.[1]) - 1];
+  const name = isPlace && MAIN_PAGES[Number(/^Digit([1-9])$/.exec(code)?.[1]) - 1];
   return name ? () => visit(name) : null;
 }
 

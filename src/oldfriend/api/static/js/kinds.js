@@ -1,4 +1,4 @@
-// The kinds of belief: how each looks, in which group it is listed, what may be said of it.
+// The kinds of belief: icon, group, and what may be done with each.
 //
 // A kind is called what `kind_NAME` says in words/*/talk.js.
 

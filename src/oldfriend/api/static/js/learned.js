@@ -1,13 +1,13 @@
-// What was learned, from which words: as it happens, each to be kept, called wrong, or forgotten.
+// What was learned, with the words it was learned from, to be kept, rejected or forgotten.
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
-import { api, CHANGED } from "./api.js";
-import { showWords } from "./chat.js";
-import { useCover } from "./focus.js";
+import { api, PRECONDITION_FAILED } from "./api.js";
+import { showMessage } from "./chat.js";
+import { useModalFocus } from "./focus.js";
 import { html } from "./html.js";
-import { DeedIcon, KindIcon } from "./icons.js";
-import { follow, go } from "./places.js";
+import { ActionIcon, KindIcon } from "./icons.js";
+import { followLink, navigate } from "./router.js";
 import * as store from "./store.js";
-import { shortDayOf, t, weekdayOf } from "./words.js";
+import { formatShortDay, t, formatWeekday } from "./i18n.js";
 
 const TYPING_MS = 250;
 const UNDO_MS = 30_000;
@@ -17,7 +17,7 @@ export function Learned() {
   useEffect(() => setSought(null), [store.rewritten.value]);
   const found = sought?.items;
   const close = () => (store.isTimelineOpen.value = false);
-  const cover = useCover(store.isTimelineOpen.value, close, () => Boolean(store.drawer.value));
+  const cover = useModalFocus(store.isTimelineOpen.value, close, () => Boolean(store.drawer.value));
   const shown = found ?? withTakenBack(store.learned.value);
   const before = found ? shown.length : countOfLastDay(shown);
   return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} tabindex="-1" ref=${cover} aria-label=${t("learned")}>
@@ -32,7 +32,7 @@ export function Learned() {
       <ul role="list">${rowsOf(shown.slice(before))}</ul></details>`}
     ${!found && store.earlierLearned.value &&
     html`<button class="quiet earlier" onClick=${store.loadEarlierLearned}>${t("earlier")}</button>`}
-    ${!found && shown.length >= store.MOST_LEARNED && html`<a href="/memory" onClick=${follow}>${t("learned_all")}</a>`}
+    ${!found && shown.length >= store.MOST_LEARNED && html`<a href="/memory" onClick=${followLink}>${t("learned_all")}</a>`}
   </aside>`;
 }
 
@@ -46,21 +46,21 @@ function countOfLastDay(shown) {
 /** What was just called wrong keeps its place among what was learned, and with it the day that is the last.
  * @param {any[]} shown */
 function withTakenBack(shown) {
-  const taken = store.takenBack.value;
+  const taken = store.rejected.value;
   if (!taken?.decided || shown.some((each) => each.belief.id === taken.belief.id)) return shown;
   return shown.toSpliced(taken.index, 0, taken.decided);
 }
 
 /** Some of what was learned; where something was just called wrong, the way back stands in its place. @param {any[]} shown */
 function rowsOf(shown) {
-  const taken = store.takenBack.value;
+  const taken = store.rejected.value;
   return shown.map((each) => each.belief.id === taken?.belief.id
     ? html`<${TakenBack} key="taken-back" text=${taken.belief.sentence} onUndo=${() => bringBack(taken)} />`
     : html`<${Line} key=${each.belief.id} decided=${each} />`);
 }
 
 /** On a phone: what waits for a yes or no, or the last thing that was learned, above where one writes. */
-export function Strip() {
+export function LearnedStrip() {
   const decided = store.latest.value ?? store.learned.value[0];
   const { items, total } = store.unconfirmed.value;
   const belief = items[0] ?? decided?.belief;
@@ -73,12 +73,12 @@ export function Strip() {
 function Thinking() {
   const now = store.progress.value;
   if (!now) return null;
-  const days = now.since && [...new Set([weekdayOf(now.since), weekdayOf(now.until)])].join(" – ");
+  const days = now.since && [...new Set([formatWeekday(now.since), formatWeekday(now.until)])].join(" – ");
   const cost = now.cost_usd ? t("thinking_cost", { cents: Math.round(now.cost_usd * 1000) / 10 }) : "";
   const told = !now.of
     ? t("thinking_over")
     : now.waits_until
-      ? t("thinking_waits", { when: shortDayOf(now.waits_until), left: now.of - now.read })
+      ? t("thinking_waits", { when: formatShortDay(now.waits_until), left: now.of - now.read })
       : t("thinking_about", { days, read: now.read, of: now.of, cost });
   return html`<p class="behind" role="status">${now.of > 0 && html`<progress max=${now.of} value=${now.read} aria-hidden="true"></progress>`}<span>${told}</span></p>`;
 }
@@ -104,7 +104,7 @@ function Failed() {
 /** Something was said that is not read yet: it is when the talk pauses, or now. */
 function ReadNow() {
   const [told, setTold] = useState("");
-  useEffect(() => void (store.hasUnread.value && setTold("")), [store.hasUnread.value]);
+  useEffect(() => void (store.hasUnlearned.value && setTold("")), [store.hasUnlearned.value]);
   useEffect(() => setTold((now) => (now === t("learned_waits") ? "" : now)), [store.learned.value.length]);
   const read = async () => {
     setTold(t("learned_reading"));
@@ -116,7 +116,7 @@ function ReadNow() {
       setTold(problem.message || t("lost"));
     }
   };
-  if (!told && !store.hasUnread.value) return null;
+  if (!told && !store.hasUnlearned.value) return null;
   return html`<p class="empty" role="status">${told || t("learned_later")} ${!told && html`<button class="quiet" onClick=${read}>${t("learned_now")}</button>`}</p>`;
 }
 
@@ -160,7 +160,7 @@ function Doubt({ belief, decide }) {
       ${belief.words.slice(0, 2).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
       <p class="choices"><button class="quiet" onClick=${() => answer("confirm")}>${t("doubt_yes")}</button>
         <button class="quiet" onClick=${() => answer("reject")}>${t("doubt_no")}</button>
-        <button class="quiet" onClick=${() => go(`/forget/${belief.id}`)}>${t("forget")}</button></p></div>
+        <button class="quiet" onClick=${() => navigate(`/forget/${belief.id}`)}>${t("forget")}</button></p></div>
   </li>`;
 }
 
@@ -198,15 +198,15 @@ function Line({ decided }) {
 }
 
 function Words({ words }) {
-  return html`<button class="words" onClick=${() => showWords(words.message)}>
-    <q>${words.quote}</q> <time datetime=${words.at}>${shortDayOf(words.at)}</time></button>`;
+  return html`<button class="words" onClick=${() => showMessage(words.message)}>
+    <q>${words.quote}</q> <time datetime=${words.at}>${formatShortDay(words.at)}</time></button>`;
 }
 
 function Choices({ belief }) {
-  const deed = (name, act) => html`<button class="deed-icon" aria-label=${t(name)} title=${t(name)} onClick=${act}><${DeedIcon} name=${name} /></button>`;
+  const deed = (name, act) => html`<button class="deed-icon" aria-label=${t(name)} title=${t(name)} onClick=${act}><${ActionIcon} name=${name} /></button>`;
   return html`<p class="choices">
     ${belief.is_by_person ? html`<span class="good">${t("kept")}</span>` : deed("keep", () => judge(belief, "confirm"))}
-    ${deed("wrong", () => reject(belief))}${deed("forget", () => go(`/forget/${belief.id}`))}</p>`;
+    ${deed("wrong", () => reject(belief))}${deed("forget", () => navigate(`/forget/${belief.id}`))}</p>`;
 }
 
 function TakenBack({ text, onUndo, style = {} }) {
@@ -221,7 +221,7 @@ let forgetting = 0;
 /** Have it decided; how it is then, or null where it could not be. */
 async function judge(belief, verdict) {
   clearTimeout(forgetting);
-  store.takenBack.value = null;
+  store.rejected.value = null;
   const opener = document.activeElement;
   try {
     return await api.judge(belief, verdict);
@@ -235,9 +235,9 @@ async function judge(belief, verdict) {
 async function reject(belief) {
   const index = store.learned.value.findIndex((each) => each.belief.id === belief.id);
   const done = judge(belief, "reject");
-  store.takenBack.value = { belief, decided: store.learned.value[index], index, done }; // at once: the event may come before the answer
-  if (await done) forgetting = setTimeout(() => (store.takenBack.value = null), UNDO_MS);
-  else store.takenBack.value = null;
+  store.rejected.value = { belief, decided: store.learned.value[index], index, done }; // at once: the event may come before the answer
+  if (await done) forgetting = setTimeout(() => (store.rejected.value = null), UNDO_MS);
+  else store.rejected.value = null;
 }
 
 /** It is so after all, and stands where it stood. @param {{decided: any, index: number, done: Promise<any>}} taken */
@@ -250,8 +250,8 @@ async function bringBack({ decided, index, done }) {
 
 /** Why it was not done, in words; where somebody else was quicker, how it reads now is shown. */
 async function whyNot(belief, problem) {
-  if (problem.status !== CHANGED) return problem.status ? problem.message : t("lost");
+  if (problem.status !== PRECONDITION_FAILED) return problem.status ? problem.message : t("lost");
   const now = await api.belief(belief.id).catch(() => null);
-  if (now) store.learn({ ...store.learned.value.find((each) => each.belief.id === now.id), belief: now }, false);
+  if (now) store.addLearned({ ...store.learned.value.find((each) => each.belief.id === now.id), belief: now }, false);
   return t("memory_changed_by_other");
 }

@@ -1,4 +1,4 @@
-// How do the modules of a bundle find each other? Stands before the first bundle: see api/page_assets.py.
+// The module loader of the bundles; stands before the first bundle (api/page_assets.py).
 /** @typedef {(use: (name: string) => any, load: (name: string) => Promise<any>) => object} Part */
 
 /** @type {Record<string, Part>} */

@@ -1,4 +1,4 @@
-// Begins here: a one-time link becomes a session, the page is read, and then it listens.
+// The entry point: signs in by a one-time link, loads the state, draws the page, and listens for events.
 import { useEffect } from "../vendor/hooks.js";
 import { render } from "../vendor/preact.js";
 import { effect, signal } from "../vendor/signals.js";
@@ -8,16 +8,16 @@ import { Drawer } from "./drawer.js";
 import { listen } from "./events.js";
 import { html } from "./html.js";
 import { openHelp } from "./keys.js";
-import { Nowhere } from "./nowhere.js";
+import { NotFound } from "./not_found.js";
 import { Mark } from "./icons.js";
-import { Learned, Strip } from "./learned.js";
-import { place, Places } from "./places.js";
-import { secret } from "./session.js";
-import { Arriving, canUsePasskeys, signInByLink, signWithPasskey, Whose } from "./signing_in.js";
-import { keepShell, mendSubscription, quieten } from "./shell.js";
+import { Learned, LearnedStrip } from "./learned.js";
+import { currentPage, Navigation } from "./router.js";
+import { findToken } from "./session.js";
+import { SignInQuestion, canUsePasskeys, signInByLink, signWithPasskey, OwnerLabel } from "./sign_in.js";
+import { registerServiceWorker, renewSubscription, unsubscribe } from "./app_shell.js";
 import * as store from "./store.js";
-import * as unsent from "./unsent.js";
-import { inWords, language, ready, t } from "./words.js";
+import * as outbox from "./outbox.js";
+import { translateServerText, language, ready, t } from "./i18n.js";
 
 const SHORTEST_LINK = 20;
 const PAUSE_MS = 1000;
@@ -26,26 +26,26 @@ const LONGEST_PAUSE_MS = 10_000;
 function Page() {
   if (store.phase.value === "loading") return html`<p class="alone" role="status">${t("loading")}</p>`;
   if (store.phase.value === "unreachable") return html`<${Unreachable} />`;
-  if (store.phase.value === "asking") return html`<${Arriving} />`;
+  if (store.phase.value === "asking") return html`<${SignInQuestion} />`;
   if (store.phase.value === "signed-out") return html`<${SignedOut} />`;
-  if (["authorize", "welcome"].includes(place.value)) return html`<${Elsewhere} name=${place.value} />`;
-  const isTalk = place.value === "chat";
+  if (["authorize", "welcome"].includes(currentPage.value)) return html`<${Elsewhere} name=${currentPage.value} />`;
+  const isTalk = currentPage.value === "chat";
   return html`<a class="skip" href=${isTalk ? "#say" : "#place"}>${t(isTalk ? "skip" : "skip_to_place")}</a>
-    <div class=${`room ${isTalk ? "is-talk" : ""} ${store.drawer.value ? "has-drawer" : ""}`}><${Companion} /><${Places} />
-      ${isTalk ? html`<${Chat} strip=${html`<${Strip} />`} /><${Learned} />` : place.value === "nowhere"
-        ? html`<main class="place" id="place" tabindex="-1"><${Nowhere} /></main>` : html`<${Elsewhere} key=${place.value} name=${place.value} />`}
+    <div class=${`room ${isTalk ? "is-talk" : ""} ${store.drawer.value ? "has-drawer" : ""}`}><${Companion} /><${Navigation} />
+      ${isTalk ? html`<${Chat} strip=${html`<${LearnedStrip} />`} /><${Learned} />` : currentPage.value === "nowhere"
+        ? html`<main class="place" id="place" tabindex="-1"><${NotFound} /></main>` : html`<${Elsewhere} key=${currentPage.value} name=${currentPage.value} />`}
       </div><${Drawer} />`;
 }
 
 const READ = { // what draws a place, in a bundle of its own
-  authorize: () => import("./places/authorize.js"),
-  bring: () => import("./places/bring.js"),
-  days: () => import("./places/days.js"),
-  forget: () => import("./places/forget.js"),
-  memory: () => import("./places/memory.js"),
-  people: () => import("./places/people.js"),
-  settings: () => import("./places/settings.js"),
-  welcome: () => import("./places/welcome.js"),
+  authorize: () => import("./pages/authorize.js"),
+  bring: () => import("./pages/bring.js"),
+  days: () => import("./pages/days.js"),
+  forget: () => import("./pages/forget.js"),
+  memory: () => import("./pages/memory.js"),
+  people: () => import("./pages/people.js"),
+  settings: () => import("./pages/settings.js"),
+  welcome: () => import("./pages/welcome.js"),
 };
 const drawn = signal({}); // what draws a place, by its name; read when it is first gone to
 const failures = signal({}); // how often what draws a place could not be read, by its name
@@ -59,7 +59,7 @@ function Elsewhere({ name }) {
     const again = setTimeout(readPlace, failed && Math.min(PAUSE_MS * 2 ** failed, LONGEST_PAUSE_MS), name);
     return () => clearTimeout(again);
   }, [name, Inside, failed, store.isConnected.value]);
-  if (Inside) return html`<main class="place" id="place" tabindex="-1"><${Inside} key=${store.reopened.value} /></main>`;
+  if (Inside) return html`<main class="place" id="place" tabindex="-1"><${Inside} key=${store.reloadCount.value} /></main>`;
   return html`<main class="place" id="place" tabindex="-1" aria-busy=${!failed}>${failed
     ? html`<div class="alone"><p role="alert">${t("place_lost")}</p><button onClick=${() => readPlace(name)}>${t("settings_again")}</button></div>`
     : html`<div class="skeleton" role="status"><span class="visually-hidden">${t("loading")}</span></div>`}</main>`;
@@ -79,10 +79,10 @@ function Companion() {
   const { companion, model, troubles } = store.state.value;
   return html`<header class="companion">
     <${Mark} />
-    <div class="who"><h1>${companion}</h1>${!model && html`<span class="pill only-phone">${t("offline_short")}</span>`}<p class="mood">${t("mood", { phrase: store.mood.value?.phrase ?? t("mood_none") })}</p><${Whose} /></div>
+    <div class="who"><h1>${companion}</h1>${!model && html`<span class="pill only-phone">${t("offline_short")}</span>`}<p class="mood">${t("mood", { phrase: store.mood.value?.phrase ?? t("mood_none") })}</p><${OwnerLabel} /></div>
     <div class="how">
       <p>${model ? t("model", { model }) : t("offline")}</p>
-      ${troubles.map((each) => html`<p class="bad" key=${each.text}>${inWords(each)}</p>`)}
+      ${troubles.map((each) => html`<p class="bad" key=${each.text}>${translateServerText(each)}</p>`)}
     </div>
     <button class="help" aria-label=${t("help")} title=${t("help")} onClick=${openHelp}>?</button>
     ${!store.isConnected.value && html`<p class="lost" role="status">${t("lost")}</p>`}
@@ -105,7 +105,7 @@ function SignedOut() {
     ${refusal.value && html`<p class="bad" role="alert">${refusal.value}</p>`}</div>`;
 }
 
-const reloadSigned = () => secret() && location.reload();
+const reloadSigned = () => findToken() && location.reload();
 const refusal = signal("");
 const isSpent = signal(false); // one came by a link that opens nothing any more
 
@@ -125,12 +125,12 @@ async function begin(link = location.hash.slice(1)) {
   history.replaceState(null, "", location.pathname + location.search);
   try {
     store.me.value ??= await (isLink ? signInByLink(link) : api.who());
-    unsent.takeUp();
+    outbox.loadPending();
     const position = await store.load();
     if (isLink) await takeClocks();
     listen(position);
-    keepShell();
-    mendSubscription(api.notify).catch(() => {}); // the next start tries again
+    registerServiceWorker();
+    renewSubscription(api.notify).catch(() => {}); // the next start tries again
   } catch (problem) {
     isSpent.value = isLink;
     if (problem.status === 401) store.phase.value = "signed-out";
@@ -142,7 +142,7 @@ async function begin(link = location.hash.slice(1)) {
 /** Whoever comes for the first time lives by the clocks of their browser, until they say otherwise. */
 async function takeClocks() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (store.state.value.is_new && zone !== store.me.value.zone) await store.changeMe({ zone }).catch(() => {});
+  if (store.state.value.is_new && zone !== store.me.value.zone) await store.updateMe({ zone }).catch(() => {});
 }
 
 effect(() => {
@@ -150,7 +150,7 @@ effect(() => {
   document.title = store.state.value?.companion ?? "Oldfriend";
 });
 effect(() => {
-  if (store.phase.value === "signed-out") quieten().catch(() => {}); // nobody is told anything here
+  if (store.phase.value === "signed-out") unsubscribe().catch(() => {}); // nobody is told anything here
 });
 ready.then(() => render(html`<${Page} />`, /** @type {HTMLElement} */ (document.getElementById("page"))));
 addEventListener("hashchange", () => location.hash.length > SHORTEST_LINK && location.reload());

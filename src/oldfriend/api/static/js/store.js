@@ -1,4 +1,4 @@
-// What does the page know now? Signals, and the few functions that change them.
+// The state of the page as signals, and the functions that change it.
 import { batch, computed, effect, signal } from "../vendor/signals.js";
 import { api } from "./api.js";
 
@@ -11,27 +11,27 @@ export const mood = signal(null);
 export const progress = signal(null); // of reading and thinking behind the talk
 export const phase = signal("loading"); // loading, signed-out, open
 export const isConnected = signal(true);
-export const reopened = signal(0); // how often a place is drawn anew because its reading had failed
-export const hasUnread = signal(false); // something was said that memory has not read
+export const reloadCount = signal(0); // how often a place is drawn anew because its reading had failed
+export const hasUnlearned = signal(false); // something was said that memory has not read
 export const rewritten = signal(0); // how often something was forgotten while the page was open
 
 export const messages = signal([]); // a window of the talk, oldest first
 export const hasEarlier = signal(false);
 export const hasLater = signal(false); // the window does not reach to now
-export const found = signal(""); // the id of the message to which one was led, until one says something
-export const unseen = signal(0); // said meanwhile, behind the window
+export const foundMessage = signal(""); // the id of the message to which one was led, until one says something
+export const unseenCount = signal(0); // said meanwhile, behind the window
 export const drafts = signal({}); // by turn: {asked, text, remark}
 export const partials = signal({}); // by turn: what was written of a reply that did not come to its end
 export const endings = signal({}); // by turn: waiting, set aside, stopped, failed
-export const remarks = signal({}); // by what was asked: why no reply comes, as the house says it
+export const failureReasons = signal({}); // by what was asked: why no reply comes, as the server says it
 
 export const learned = signal([]); // the latest first
 export const tasksChanged = signal(0); // how often a task, a goal or a watch may have changed while the page was open
-export const acquainted = signal(0); // how often a name or a tie changed while the page was open
+export const entitiesChanged = signal(0); // how often a name or a tie changed while the page was open
 export const earlierLearned = signal(null);
 export const unconfirmed = signal({ items: [], total: 0 }); // what is not believed before one says so
 export const latest = signal(null); // what was learned while looking on
-export const takenBack = signal(null); // {belief, decided, index, done}: what was just called wrong, and where it stood
+export const rejected = signal(null); // {belief, decided, index, done}: what was just called wrong, and where it stood
 export const drawer = signal(null); // {kind: "receipt" | "problem", …}
 export const isTimelineOpen = signal(false); // on a phone
 
@@ -48,12 +48,12 @@ export const waitingFor = computed(() => {
 });
 
 /** Something was said just now: it takes its place, and its reply is waited for. */
-export function hear(message) {
+export function addMessage(message) {
   batch(() => {
     append(message);
     if (!message.turn || message.role !== "person") return;
-    found.value = "";
-    hasUnread.value = state.value.forms;
+    foundMessage.value = "";
+    hasUnlearned.value = state.value.forms;
     const isAnswered = messages.value.some((each) => each.role === "companion" && each.turn === message.turn);
     if (!isAnswered && !(message.turn in endings.value)) end(message.turn, "waiting");
   });
@@ -63,10 +63,10 @@ export function hear(message) {
 function append(message) {
   const isThere = messages.value.some((each) => each.id === message.id);
   if (hasLater.value && !isThere) {
-    unseen.value += 1;
+    unseenCount.value += 1;
     return;
   }
-  place(message);
+  insertMessages(message);
   if (messages.value.length > MOST_MESSAGES) {
     messages.value = messages.value.slice(-MOST_MESSAGES);
     hasEarlier.value = true;
@@ -74,7 +74,7 @@ function append(message) {
 }
 
 /** Put messages among the others; one that is there already is replaced where it stands. */
-export function place(...given) {
+export function insertMessages(...given) {
   const all = [...messages.value];
   for (const each of given) {
     const index = all.findIndex(({ id }) => id === each.id);
@@ -92,24 +92,24 @@ function indexBehind(all, { at, role, turn }) {
 }
 
 /** A message reads otherwise now; nothing happens where it is not in sight. */
-export function reword(message) {
-  if (messages.value.some((each) => each.id === message.id)) place(message);
+export function updateMessage(message) {
+  if (messages.value.some((each) => each.id === message.id)) insertMessages(message);
 }
 
 /** A reply can be heard now. @param {string} id */
-export function sound(id) {
+export function markAudioReady(id) {
   const message = messages.value.find((each) => each.id === id);
-  if (message) place({ ...message, has_sound: true });
+  if (message) insertMessages({ ...message, has_sound: true });
 }
 
 /** A piece of a reply, from where it begins in it. */
-export function extend({ turn, asked, start, text, remark }) {
+export function extendDraft({ turn, asked, start, text, remark }) {
   const before = drafts.value[turn]?.text ?? "";
   drafts.value = { ...drafts.value, [turn]: { asked, text: before.slice(0, start) + text, remark } };
 }
 
 /** A reply as it was kept; nothing of it is a draft any more. */
-export function finish(message) {
+export function finishReply(message) {
   batch(() => {
     drafts.value = without(drafts.value, message.turn);
     endings.value = without(endings.value, message.turn);
@@ -119,7 +119,7 @@ export function finish(message) {
 }
 
 /** No reply comes to a turn: say how it ended. */
-export function giveUp(turn, ending) {
+export function endWithoutReply(turn, ending) {
   batch(() => {
     const { text } = drafts.value[turn] ?? {};
     if (text) partials.value = { ...partials.value, [turn]: text };
@@ -129,19 +129,19 @@ export function giveUp(turn, ending) {
 }
 
 /** No reply comes now to something that was asked: say why. */
-export function remark(asked, why) {
+export function noteFailure(asked, why) {
   const turn = messages.value.find((each) => each.id === asked)?.turn;
   batch(() => {
-    remarks.value = { ...remarks.value, [asked]: why };
-    if (turn) giveUp(turn, "set aside");
+    failureReasons.value = { ...failureReasons.value, [asked]: why };
+    if (turn) endWithoutReply(turn, "set aside");
   });
 }
 
-/** Have something answered after all; the answer may be there before the house has agreed. @param {any} message */
+/** Have something answered after all; the answer may be there before the server has agreed. @param {any} message */
 export async function retry({ id, turn }) {
-  const [ending, remark] = [endings.value[turn], remarks.value[id]];
+  const [ending, remark] = [endings.value[turn], failureReasons.value[id]];
   batch(() => {
-    remarks.value = without(remarks.value, id);
+    failureReasons.value = without(failureReasons.value, id);
     partials.value = without(partials.value, turn);
     end(turn, "waiting");
   });
@@ -149,7 +149,7 @@ export async function retry({ id, turn }) {
     await api.retry(id);
   } catch (problem) {
     batch(() => {
-      if (remark) remarks.value = { ...remarks.value, [id]: remark };
+      if (remark) failureReasons.value = { ...failureReasons.value, [id]: remark };
       if (endings.value[turn] === "waiting") end(turn, ending);
     });
     throw problem;
@@ -163,18 +163,18 @@ effect(() => {
   const texts = partials.value;
   if (!arePartialsBack) return;
   if (Object.keys(texts).length) sessionStorage.setItem(PARTIALS, JSON.stringify({ whose: me.peek().id, texts }));
-  else dropPartials();
+  else clearPartials();
 });
 
 /** What was written of replies that did not come to their end does not stay in this tab. */
-export const dropPartials = () => sessionStorage.removeItem(PARTIALS);
+export const clearPartials = () => sessionStorage.removeItem(PARTIALS);
 
 /** After a reload it stands there again; not if something was forgotten since it was asked for, which it may repeat. */
 async function takeUpPartials() {
   arePartialsBack = true;
   const kept = sessionStorage.getItem(PARTIALS);
   const { whose, texts } = kept ? JSON.parse(kept) : { whose: null, texts: {} };
-  if (whose !== me.value.id) return dropPartials();
+  if (whose !== me.value.id) return clearPartials();
   const before = rewritten.value;
   const { items } = await api.forgotten();
   if (before !== rewritten.value) return undefined;
@@ -202,7 +202,7 @@ export async function loadUnconfirmed(isAll = false) {
 }
 
 /** A decision about something believed: it takes its place, or goes. */
-export function learn(decided, isNew) {
+export function addLearned(decided, isNew) {
   const waits = unconfirmed.value.items.some((each) => each.id === decided.belief.id);
   if (waits || decided.belief.status === "unconfirmed") loadUnconfirmed();
   const others = learned.value.filter((each) => each.belief.id !== decided.belief.id);
@@ -220,7 +220,7 @@ export function learn(decided, isNew) {
 let heard = ""; // the newest event that changed what stands here
 
 /** @param {string} position */
-export function heardUntil(position) {
+export function notePosition(position) {
   heard = position;
 }
 
@@ -245,7 +245,7 @@ export async function load() {
   const [now, said, known] = await asOfNow(() => Promise.all([api.state(), window(), api.learned()]));
   batch(() => {
     state.value = now;
-    hasUnread.value = now.has_unread;
+    hasUnlearned.value = now.has_unread;
     mood.value = now.mood;
     progress.value = now.progress;
     if (mine === shows) show(said);
@@ -265,7 +265,7 @@ function orNow(problem) {
 }
 
 /** Another name, or other clocks. @param {{name?: string, zone?: string}} changes */
-export async function changeMe(changes) {
+export async function updateMe(changes) {
   const { name, zone } = await api.changeMe(changes);
   me.value = { ...me.value, name, zone };
 }
@@ -273,14 +273,14 @@ export async function changeMe(changes) {
 const settledName = () => `settled:${me.value.id}`;
 
 /** The first run is done: it is not offered in this browser any more. */
-export function settle() {
+export function endFirstRun() {
   localStorage.setItem(settledName(), "yes");
 }
 
-export const isSettled = () => localStorage.getItem(settledName()) !== null;
+export const isFirstRunDone = () => localStorage.getItem(settledName()) !== null;
 
 /** The companion is called so now; what it has said stays signed as it was. @param {string} name */
-export function rename(name) {
+export function renameCompanion(name) {
   if (name !== state.value.companion) state.value = { ...state.value, companion: name };
 }
 
@@ -289,7 +289,7 @@ export async function readState() {
   const now = await api.state();
   batch(() => {
     state.value = now;
-    hasUnread.value = now.has_unread;
+    hasUnlearned.value = now.has_unread;
   });
 }
 
@@ -298,10 +298,10 @@ export function clear() {
   batch(() => {
     drawer.value = null;
     latest.value = null;
-    takenBack.value = null;
+    rejected.value = null;
     drafts.value = {};
     partials.value = {};
-    remarks.value = {};
+    failureReasons.value = {};
     messages.value = [];
     learned.value = [];
     unconfirmed.value = { items: [], total: 0 };
@@ -316,11 +316,11 @@ function show(page) {
   hasEarlier.value = page.earlier !== null;
   hasLater.value = page.later !== null;
   endings.value = Object.fromEntries(page.unanswered.map(({ turn, ending }) => [turn, ending]));
-  if (!hasLater.value) unseen.value = 0;
+  if (!hasLater.value) unseenCount.value = 0;
 }
 
 /** Back to where the talk is now. */
-export function showNow() {
+export function showNewest() {
   return showOnly(() => api.messages());
 }
 
@@ -337,7 +337,7 @@ async function showOnly(ask) {
 }
 
 /** More of the talk on one side; what is then too far away on the other goes. */
-export async function extendTalk(side) {
+export async function loadMoreMessages(side) {
   const first = messages.value.at(0);
   const last = messages.value.at(-1);
   const page = await asOfNow(() => (side === "earlier" ? api.messagesBefore(first.id) : api.messagesAfter(last.id)));
@@ -354,7 +354,7 @@ export async function extendTalk(side) {
       hasLater.value = page.later !== null;
       hasEarlier.value ||= all.length > MOST_MESSAGES;
       messages.value = all.slice(-MOST_MESSAGES);
-      if (!hasLater.value) unseen.value = 0;
+      if (!hasLater.value) unseenCount.value = 0;
     }
   });
 }

@@ -1,7 +1,7 @@
-// Which commands are offered where one writes: those of the page, and those that every channel has.
+// Slash commands offered while typing: the page's own and those of every channel.
 import { signal } from "../../vendor/signals.js";
 import { api } from "../api.js";
-import { language, t } from "../words.js";
+import { language, t } from "../i18n.js";
 
 export const WHY = "/why"; // these open something instead of being said
 export const FORGET = "/forget";

@@ -1,23 +1,23 @@
-// Where something is said: written, or aloud.
+// The field in which a message is typed or spoken.
 import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
-import { api, takeAll } from "../api.js";
+import { api, downloadExport } from "../api.js";
 import { useFocus } from "../focus.js";
 import { html } from "../html.js";
 import { Arrow, Cross, Microphone, Square } from "../icons.js";
-import { addressOf, follow, go } from "../places.js";
+import { findAddress, followLink, navigate } from "../router.js";
 import * as store from "../store.js";
-import * as unsent from "../unsent.js";
-import { t } from "../words.js";
+import * as outbox from "../outbox.js";
+import { t } from "../i18n.js";
 import { EXPORT, HELP, PURGE, WHY, listCommands, readCommands } from "./commands.js";
-import { explain, isDone } from "./said.js";
-import { record, whyRefused, whyUnable } from "./recording.js";
+import { openReceipt, isSubmitKey } from "./message.js";
+import { record, nameRefusal, findUnsupported } from "./recording.js";
 
 const TO_FORGET = /^\/forget(?:\s+(.+))?$/is;
 const TICK_MS = 250;
 
 export function Composer() {
   const field = useRef(null);
-  const [text, setText] = useState(unsent.typed);
+  const [text, setText] = useState(outbox.loadTyped);
   const [recording, setRecording] = useState(null);
   const [why, setWhy] = useState(""); // nothing is recorded: which phrase says it
   const waiting = store.waitingFor.value;
@@ -30,7 +30,7 @@ export function Composer() {
   }, [text, recording]);
   const write = (words) => {
     setText(words);
-    unsent.keepTyped(words);
+    outbox.saveTyped(words);
   };
   const send = async (event) => {
     event?.preventDefault();
@@ -38,32 +38,32 @@ export function Composer() {
     write("");
     const command = text.trim().toLowerCase();
     const toForget = TO_FORGET.exec(text.trim());
-    if (toForget) return go(`${addressOf("forget")}${toForget[1] ? `/${encodeURIComponent(new URLSearchParams({ about: toForget[1] }).toString())}` : ""}`);
-    if (command === PURGE) return go(`${addressOf("forget")}/${encodeURIComponent("everything=1")}`);
-    if (command === EXPORT) return void takeAll().catch(tellTrouble);
+    if (toForget) return navigate(`${findAddress("forget")}${toForget[1] ? `/${encodeURIComponent(new URLSearchParams({ about: toForget[1] }).toString())}` : ""}`);
+    if (command === PURGE) return navigate(`${findAddress("forget")}/${encodeURIComponent("everything=1")}`);
+    if (command === EXPORT) return void downloadExport().catch(tellTrouble);
     if (command === WHY) return explainLast();
     if (command === HELP) return void (store.drawer.value = { kind: "help", opener: field.current });
-    if (store.hasLater.value) await store.showNow().catch(() => {});
-    unsent.say(text);
+    if (store.hasLater.value) await store.showNewest().catch(() => {});
+    outbox.sendMessage(text);
     field.current.focus();
   };
   const onKeyDown = (event) => {
-    if (isDone(event)) send(event);
+    if (isSubmitKey(event)) send(event);
   };
-  const unable = store.state.value.hears ? whyUnable() : store.me.value.is_owner ? "voice_off_owner" : "voice_off";
+  const unable = store.state.value.hears ? findUnsupported() : store.me.value.is_owner ? "voice_off_owner" : "voice_off";
   const speak = async () => {
     setWhy(unable);
     if (unable) return;
     try {
       setRecording(await record());
     } catch (problem) {
-      setWhy(whyRefused(problem));
+      setWhy(nameRefusal(problem));
     }
   };
   if (recording) return html`<${Speaking} recording=${recording} onEnd=${() => setRecording(null)} />`;
   return html`<form class="composer" onSubmit=${send}>
     ${why && html`<p class="remark" role="alert">${inWords(why)}
-      ${why === "voice_off_owner" && html` <a href="/settings/voice" onClick=${follow}>${t("voice_choose")}</a>`} <button type="button" class="quiet" onClick=${() => setWhy("")}>${t("close")}</button></p>`}
+      ${why === "voice_off_owner" && html` <a href="/settings/voice" onClick=${followLink}>${t("voice_choose")}</a>`} <button type="button" class="quiet" onClick=${() => setWhy("")}>${t("close")}</button></p>`}
     ${text.startsWith("/") && html`<${Commands} text=${text} onChoose=${(command) => (write(command), field.current.focus())} />`}
     <textarea id="say" ref=${field} rows="1" value=${text} placeholder=${t("say_something")} aria-label=${t("say_something")}
       onInput=${({ target }) => write(target.value)} onKeyDown=${onKeyDown}></textarea>
@@ -92,7 +92,7 @@ function tellTrouble(problem) {
 /** Show why the last reply in sight was given, if there is one. */
 function explainLast() {
   const reply = store.messages.value.findLast((each) => each.role === "companion" && each.turn);
-  if (reply) return explain(reply);
+  if (reply) return openReceipt(reply);
   store.drawer.value = { kind: "problem", opener: document.activeElement, text: t("why_none") };
   return undefined;
 }
@@ -107,7 +107,7 @@ function Speaking({ recording, onEnd }) {
   const done = async () => {
     const sound = await recording.end();
     onEnd();
-    if (sound.size) unsent.sayAloud(sound);
+    if (sound.size) outbox.sendRecording(sound);
   };
   useEffect(() => {
     recording.onFull = done;

@@ -1,8 +1,8 @@
-// How a reply is written: Markdown, drawn as elements. No text ever becomes HTML:
+// Markdown of a reply rendered as elements; text never becomes HTML:
 // what is HTML in a reply is shown as it stands, so that nothing has to be cleaned.
 import { html } from "../html.js";
-import { CopyButton } from "./copying.js";
-import { readMarkdown } from "./lexing.js";
+import { CopyButton } from "./copy_button.js";
+import { lexMarkdown } from "./markdown_lexer.js";
 
 const OPENED = /^(?:https?:\/\/[^\s/\\]|mailto:[^\s/\\])/i; // by a link; anything else stays text
 const LABEL_LIKE = /^(?:https?:\/\/|mailto:)|\/$/gi; // of an address, what its label may leave out
@@ -12,7 +12,7 @@ const DEEPEST = 12; // elements within each other; what is nested deeper is show
 const HIGHEST = 3; // the headings of the page stand above those of a reply
 
 /** The elements of a reply. @param {string} text */
-export const drawMarkdown = (text) => drawAll(readMarkdown(text), 0);
+export const renderMarkdown = (text) => drawAll(lexMarkdown(text), 0);
 
 /** @param {any[]} tokens @param {number} depth */
 const drawAll = (tokens, depth) => tokens.map((each) => draw(each, depth));

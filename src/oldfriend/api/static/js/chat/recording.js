@@ -1,7 +1,7 @@
-// A recording from the microphone, for as long as somebody speaks.
+// A recording from the microphone.
 
 const KINDS = ["audio/webm;codecs=opus", "audio/ogg;codecs=opus", "audio/mp4"];
-const MOST_BYTES = 20 * 1024 * 1024; // what the house takes
+const MOST_BYTES = 20 * 1024 * 1024; // what the server takes
 const LONGEST_MS = 15 * 60 * 1000;
 const PIECE_MS = 1000;
 
@@ -11,13 +11,13 @@ const TROUBLES = {
 };
 
 /** Why nothing can be recorded at this address, in which phrase; "": it can be tried. */
-export function whyUnable() {
+export function findUnsupported() {
   if ("mediaDevices" in navigator && "MediaRecorder" in window) return "";
   return isSecureContext ? "voice_unable" : "voice_insecure";
 }
 
 /** Why a recording has not begun, in which phrase. @param {Error} problem */
-export const whyRefused = (problem) => TROUBLES[problem.name] ?? "voice_unable";
+export const nameRefusal = (problem) => TROUBLES[problem.name] ?? "voice_unable";
 
 /** Begin to record; the browser asks whether it may. Rejects where it may not.
  * @returns {Promise<{end: () => Promise<Blob>, drop: () => void, seconds: () => number, onFull: () => void}>} */

@@ -1,10 +1,10 @@
-// The words of the talk, on all channels: found as one types, each leads to where it was said.
+// Search in the messages of all channels, while typing.
 import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
 import { api } from "../api.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
 import { signal } from "../../vendor/signals.js";
-import { channelName, shortDayOf, t } from "../words.js";
+import { channelName, formatShortDay, t } from "../i18n.js";
 
 const TYPING_MS = 250;
 const MOST_SHOWN = 60;
@@ -12,7 +12,7 @@ const AROUND = 60; // characters before what was found
 
 const sought = signal(""); // kept while one looks at what was found
 
-export function TalkSearch({ onClose, onLeave, onShow }) {
+export function ChatSearch({ onClose, onLeave, onShow }) {
   const field = useRef(null);
   const [found, setFound] = useState(null);
   const [why, setWhy] = useState("");
@@ -54,7 +54,7 @@ export function TalkSearch({ onClose, onLeave, onShow }) {
     <p class="visually-hidden" role="status">${found && t("talk_found", { count: found.items.length })}</p>
     ${found && !found.items.length && html`<p class="empty">${t("search_none", { words: found.words })}</p>`}
     ${found?.items.length > 0 && html`<ul role="list" class="found">${found.items.map((each) => html`<li key=${each.id}><button class="words" onClick=${() => show(each.id)}>
-      <span class="meta">${each.role === "person" ? t("you") : each.speaker}, ${shortDayOf(each.at)}
+      <span class="meta">${each.role === "person" ? t("you") : each.speaker}, ${formatShortDay(each.at)}
         ${each.channel !== "web" && html` <span class="pill channel">${channelName(each.channel)}</span>`}</span>
       <${Excerpt} text=${each.text} words=${sought.value} /></button></li>`)}</ul>`}
     ${found?.next && found.items.length < MOST_SHOWN && html`<button class="quiet earlier" onClick=${() => look(sought.value, found.next)}>${t("earlier")}</button>`}

@@ -1,15 +1,15 @@
-// The diary: entries of one's own by day, to be written, changed and removed.
+// The diary: a person's own entries by day, to be written, changed and deleted.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
-import { showWords } from "../chat.js";
-import { Plain } from "../chat/prose.js";
-import { useFocus, useReturn } from "../focus.js";
+import { showMessage } from "../chat.js";
+import { PlainText } from "../chat/message_text.js";
+import { useFocus, useFocusReturn } from "../focus.js";
 import { html } from "../html.js";
-import { follow } from "../places.js";
-import { Sure } from "../settings/parts.js";
+import { followLink } from "../router.js";
+import { ConfirmButton } from "../settings/form_parts.js";
 import * as store from "../store.js";
-import { dayOf, t, timeOf } from "../words.js";
-import { house } from "./house.js";
-import { noonOf, today, Views } from "./views.js";
+import { formatDay, t, formatTime } from "../i18n.js";
+import { daysApi } from "./api.js";
+import { atNoon, today, Tabs } from "./tabs.js";
 
 /** Entries as they were read, what went wrong, and how they are read again. @param {{day?: string, tag?: string}} wanted */
 function useEntries({ day, tag }) {
@@ -19,7 +19,7 @@ function useEntries({ day, tag }) {
   const read = async (cursor) => {
     const mine = (newest.current += 1);
     try {
-      const more = await house.entries({ day, tag, cursor });
+      const more = await daysApi.entries({ day, tag, cursor });
       if (mine !== newest.current) return;
       setPage((before) => ({ items: [...(cursor ? before.items : []), ...more.items], next: more.next }));
       setTrouble("");
@@ -39,13 +39,13 @@ export function Diary() {
   const { page, trouble, read } = entries;
   const byDay = new Map();
   for (const each of page?.items ?? []) byDay.set(each.day, [...(byDay.get(each.day) ?? []), each]);
-  return html`<${Views} at="/days/diary" /><header class="view-head"><h2>${t("diary_title")}</h2><p class="lead">${t("diary_lead")}</p></header>
+  return html`<${Tabs} at="/days/diary" /><header class="view-head"><h2>${t("diary_title")}</h2><p class="lead">${t("diary_lead")}</p></header>
     <${Write} onWritten=${() => (setTag(""), read())} canChooseDay />
     ${tag && html`<p class="choices"><span class="pill">#${tag}</span><button class="quiet" onClick=${() => setTag("")}>${t("diary_all")}</button></p>`}
     ${trouble && html`<p class="bad" role="alert">${trouble} <button class="quiet" onClick=${() => read()}>${t("settings_again")}</button></p>`}
     ${page && !page.items.length && html`<p class="empty">${t("diary_none")}</p>`}
     ${[...byDay].map(([day, items]) => html`<section class="diary-day" key=${day} aria-labelledby=${`diary-${day}`}>
-      <h3 id=${`diary-${day}`}><a href=${`/days/${day}`} onClick=${follow}>${dayOf(noonOf(day))}</a></h3>
+      <h3 id=${`diary-${day}`}><a href=${`/days/${day}`} onClick=${followLink}>${formatDay(atNoon(day))}</a></h3>
       ${items.map((each) => html`<${Entry} key=${each.id} entry=${each} entries=${entries} onTag=${setTag} />`)}</section>`)}
     ${page?.next && html`<p class="choices"><button onClick=${() => read(page.next)}>${t("diary_more")}</button></p>`}`;
 }
@@ -72,7 +72,7 @@ function Write({ day, canChooseDay = false, onWritten }) {
     if (!text.trim() || isBusy) return;
     setBusy(true);
     try {
-      await house.write(text, day ?? chosen);
+      await daysApi.write(text, day ?? chosen);
       setText("");
       setChosen("");
       setTrouble("");
@@ -96,20 +96,20 @@ function Write({ day, canChooseDay = false, onWritten }) {
 function Entry({ entry, entries, onTag }) {
   const [isOpen, setOpen] = useState(false);
   const [trouble, setTrouble] = useState("");
-  const [edit, comeBack] = useReturn(isOpen);
-  const remove = () => house.remove(entry.id).then(() => entries.drop(entry.id), (problem) => setTrouble(problem.message || t("lost")));
+  const [edit, comeBack] = useFocusReturn(isOpen);
+  const remove = () => daysApi.remove(entry.id).then(() => entries.drop(entry.id), (problem) => setTrouble(problem.message || t("lost")));
   const where = [entry.city || entry.place, entry.weather].filter(Boolean);
   const files = Object.values(entry.media).reduce((sum, count) => sum + count, 0);
   const close = () => (comeBack(), setOpen(false));
-  const meta = [timeOf(entry.written_at), ...where, entry.origin === "import" && t("diary_imported"), files > 0 && t("diary_files", { count: files })];
+  const meta = [formatTime(entry.written_at), ...where, entry.origin === "import" && t("diary_imported"), files > 0 && t("diary_files", { count: files })];
   return html`<article class="entry">
     ${isOpen ? html`<${Rewrite} entry=${entry} onDone=${(changed) => (entries.put(changed), close())} onLeave=${close} />`
-      : html`<div class="entry-text"><${Plain} text=${entry.text} /></div>`}
+      : html`<div class="entry-text"><${PlainText} text=${entry.text} /></div>`}
     <p class="meta choices">${meta.filter(Boolean).join(" · ")}
       ${onTag && entry.tags.map((tag) => html`<button class="quiet" key=${tag} onClick=${() => onTag(tag)}>#${tag}</button>`)}
-      ${entry.message && html`<button class="quiet" onClick=${() => showWords(entry.message)}>${t("days_in_chat")}</button>`}
+      ${entry.message && html`<button class="quiet" onClick=${() => showMessage(entry.message)}>${t("days_in_chat")}</button>`}
       ${!isOpen && html`<button class="quiet" ref=${edit} onClick=${() => setOpen(true)}>${t("diary_edit")}</button>
-        <${Sure} label=${t("diary_remove")} ask=${t(entry.origin === "api" ? "diary_forget_ask" : "diary_remove_ask")} onSure=${remove} />`}</p>
+        <${ConfirmButton} label=${t("diary_remove")} ask=${t(entry.origin === "api" ? "diary_forget_ask" : "diary_remove_ask")} onSure=${remove} />`}</p>
     ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}</article>`;
 }
 
@@ -120,7 +120,7 @@ function Rewrite({ entry, onDone, onLeave }) {
   const field = useFocus();
   const save = (event) => {
     event.preventDefault();
-    house.rewrite(entry.id, text).then(onDone, (problem) => setTrouble(problem.message || t("lost")));
+    daysApi.rewrite(entry.id, text).then(onDone, (problem) => setTrouble(problem.message || t("lost")));
   };
   return html`<form class="diary-write" onSubmit=${save}>
     <textarea ref=${field} rows="4" maxlength="100000" value=${text} aria-label=${t("diary_words")} onInput=${({ target }) => setText(target.value)}

@@ -1,7 +1,7 @@
-// A line over days, drawn as SVG: with axes, a soft line for the mean of a week, and a day to be picked by pointer or arrows.
+// A line chart over days in SVG, with axes, a weekly mean, and a day picked by pointer or arrow keys.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
-import { region } from "../memory/telling.js";
+import { findLocale } from "../memory/labels.js";
 
 const HIGH = 240, LEFT = 48, RIGHT = 12, TOP = 12, BOTTOM = 28;
 const MOST_DOTS = 62;
@@ -26,7 +26,7 @@ export function LineChart({ days, label, tell, tellDay }) {
   const times = days.map(({ day }) => Date.parse(day));
   const first = times[0];
   const last = Math.max(times[times.length - 1], first + DAY_MS);
-  const ticks = ticksOf(days.flatMap(({ value, second_value: second }) => (second === null ? [value] : [value, second])));
+  const ticks = findTicks(days.flatMap(({ value, second_value: second }) => (second === null ? [value] : [value, second])));
   const [low, high] = [ticks[0], ticks[ticks.length - 1]];
   const x = (time) => LEFT + ((time - first) / (last - first)) * (wide - LEFT - RIGHT);
   const y = (value) => TOP + (1 - (value - low) / (high - low)) * (HIGH - TOP - BOTTOM);
@@ -53,14 +53,14 @@ export function LineChart({ days, label, tell, tellDay }) {
       ${named.map(({ time, text }, at) => html`<text key=${time} x=${x(time)} y=${HIGH - 8} text-anchor=${at ? "middle" : "start"}>${text}</text>`)}
       ${seconds.some((each) => each !== null) && html`<path class="values is-second" d=${path(seconds)} />`}
       <path class=${`values ${hasMean ? "is-soft" : ""}`} d=${path(values)} />
-      ${hasMean && html`<path class="week" d=${path(meansOfWeek(times, values))} />`}
+      ${hasMean && html`<path class="week" d=${path(weeklyMeans(times, values))} />`}
       ${days.length <= MOST_DOTS && days.map(({ day, value, second_value: second }, at) => html`<g key=${day}><circle cx=${x(times[at])} cy=${y(value)} r="3" />${second !== null && html`<circle class="is-second" cx=${x(times[at])} cy=${y(second)} r="3" />`}</g>`)}
       ${picked >= 0 && html`<g class="picked"><path d=${`M${x(times[picked])} ${TOP}V${HIGH - BOTTOM}`} /><circle cx=${x(times[picked])} cy=${y(values[picked])} r="5" /></g>`}
     </svg></div>`;
 }
 
 /** For each day, the mean of those within the seven days up to it. @param {number[]} times @param {number[]} values */
-export function meansOfWeek(times, values) {
+export function weeklyMeans(times, values) {
   let from = 0;
   return times.map((time, at) => {
     while (times[from] <= time - WEEK * DAY_MS) from += 1;
@@ -70,7 +70,7 @@ export function meansOfWeek(times, values) {
 }
 
 /** Round values from below the least to above the most. @param {number[]} values */
-export function ticksOf(values) {
+export function findTicks(values) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const rough = (most - least || Math.abs(most) / 10 || 1) / 3;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -83,7 +83,7 @@ export function ticksOf(values) {
 function namedDays(first, last, most) {
   const count = Math.min(most, Math.round((last - first) / DAY_MS) + 1);
   const isLong = last - first > 300 * DAY_MS;
-  const format = new Intl.DateTimeFormat(region(), isLong ? { month: "short", year: "2-digit", timeZone: "UTC" } : { day: "numeric", month: "short", timeZone: "UTC" });
+  const format = new Intl.DateTimeFormat(findLocale(), isLong ? { month: "short", year: "2-digit", timeZone: "UTC" } : { day: "numeric", month: "short", timeZone: "UTC" });
   return Array.from({ length: count - 1 }, (_, place) => {
     const time = first + Math.round(((last - first) * place) / (count - 1) / DAY_MS) * DAY_MS;
     return { time, text: format.format(new Date(time)) };

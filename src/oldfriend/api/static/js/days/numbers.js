@@ -1,14 +1,14 @@
-// The numbers that a person keeps: one at a time as a line over days, what it comes to, and the same as a table.
+// The numbers that a person keeps: a chart of one, its summary, and a table.
 import { useEffect, useMemo, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
-import { follow } from "../places.js";
-import { Done, tell, Trouble, useDeed } from "../settings/parts.js";
+import { followLink } from "../router.js";
+import { DoneMessage, showDone, ErrorMessage, useAction } from "../settings/form_parts.js";
 import * as store from "../store.js";
-import { shortDay } from "../memory/telling.js";
-import { language, t } from "../words.js";
-import { house } from "./house.js";
+import { formatDate } from "../memory/labels.js";
+import { language, t } from "../i18n.js";
+import { daysApi } from "./api.js";
 import { LineChart } from "./line_chart.js";
-import { noonOf, today, Views } from "./views.js";
+import { atNoon, today, Tabs } from "./tabs.js";
 
 const SPANS = [["30", "numbers_month"], ["90", "numbers_quarter"], ["365", "numbers_year"], ["", "numbers_all"]];
 const DAY_MS = 86_400_000;
@@ -17,7 +17,7 @@ const SAMPLE_LINE = "4,20 44,14 84,28 124,24 164,38 204,32 244,46 284,42 316,52"
 const STEADY = 0.002; // of the mean, in a week
 
 /** What a number is called. @param {string} name */
-export const nameOf = (name) => t(`measure_${name}`, {}, name.replaceAll("_", " "));
+export const formatName = (name) => t(`measure_${name}`, {}, name.replaceAll("_", " "));
 
 /** A number as it is written here. @param {number} value @param {number} [digits] */
 const written = (value, digits = 2) => value.toLocaleString(language.value, { maximumFractionDigits: Math.abs(value) >= 1000 ? 0 : digits });
@@ -34,20 +34,20 @@ const since = (days) => days && new Date(Date.parse(`${today()}T12:00Z`) - (Numb
 export function Numbers({ name }) {
   const [measures, setMeasures] = useState(null);
   const [trouble, setTrouble] = useState("");
-  const read = () => house.measures().then((page) => (setMeasures(page.items), setTrouble("")), (problem) => setTrouble(problem.message || t("lost")));
+  const read = () => daysApi.measures().then((page) => (setMeasures(page.items), setTrouble("")), (problem) => setTrouble(problem.message || t("lost")));
   useEffect(() => void read(), [store.rewritten.value]);
   const shown = name || measures?.[0]?.name;
-  return html`<${Views} at="/days/numbers" /><header class="view-head"><h2>${t("numbers_title")}</h2><p class="lead">${t("numbers_lead")}</p></header>
+  return html`<${Tabs} at="/days/numbers" /><header class="view-head"><h2>${t("numbers_title")}</h2><p class="lead">${t("numbers_lead")}</p></header>
     ${trouble && html`<p class="bad" role="alert">${trouble} <button class="quiet" onClick=${read}>${t("settings_again")}</button></p>`}
-    ${measures && !measures.length && html`<p class="empty">${t("numbers_none")} <a href="/bring" onClick=${follow}>${t("place_bring")}</a></p><${Sample} />`}
+    ${measures && !measures.length && html`<p class="empty">${t("numbers_none")} <a href="/bring" onClick=${followLink}>${t("place_bring")}</a></p><${Sample} />`}
     ${measures?.length > 0 && html`<nav class="chips" aria-label=${t("numbers_title")}>${measures.map((each) => html`<a key=${each.name} class="chip" href=${`/days/numbers/${encodeURIComponent(each.name)}`}
-      aria-current=${each.name === shown ? "page" : null} onClick=${follow}>${nameOf(each.name)}</a>`)}</nav>`}
-    ${shown && measures && html`<${Series} key=${shown} name=${shown} last=${measures.find((each) => each.name === shown)?.last} onChanged=${read} />`}<${Done} />`;
+      aria-current=${each.name === shown ? "page" : null} onClick=${followLink}>${formatName(each.name)}</a>`)}</nav>`}
+    ${shown && measures && html`<${Series} key=${shown} name=${shown} last=${measures.find((each) => each.name === shown)?.last} onChanged=${read} />`}<${DoneMessage} />`;
 }
 
 /** How it will be, for whoever has no number yet. */
 function Sample() {
-  return html`<div class="number-sample" aria-hidden="true"><p class="meta">${nameOf("weight")}</p><div class="standing"><p><strong>${told(71.4, "kg")}</strong></p></div>
+  return html`<div class="number-sample" aria-hidden="true"><p class="meta">${formatName("weight")}</p><div class="standing"><p><strong>${told(71.4, "kg")}</strong></p></div>
     <svg viewBox="0 0 320 64" preserveAspectRatio="none"><polyline points=${SAMPLE_LINE} /></svg></div>`;
 }
 
@@ -55,27 +55,27 @@ function Sample() {
 function Series({ name, last, onChanged }) {
   const [span, setSpan] = useState("90");
   const [series, setSeries] = useState(null);
-  const [trouble, , run] = useDeed();
-  const read = () => run(async () => setSeries(await house.series(name, since(span))));
+  const [trouble, , run] = useAction();
+  const read = () => run(async () => setSeries(await daysApi.series(name, since(span))));
   useEffect(() => void read(), [span, store.rewritten.value]);
   const changed = async () => (await read(), onChanged());
   const remove = (value) => run(async () => {
-    await house.unmeasure(value.id);
+    await daysApi.unmeasure(value.id);
     await changed();
     const { value: number, unit, second_value, second_unit, day } = value;
-    tell(t("numbers_removed", { value: told(number, unit, second_value), when: shortDay(noonOf(day)) }), async () => {
-      await house.measure([{ name, value: number, unit, second_value, second_unit, day }]);
+    showDone(t("numbers_removed", { value: told(number, unit, second_value), when: formatDate(atNoon(day)) }), async () => {
+      await daysApi.measure([{ name, value: number, unit, second_value, second_unit, day }]);
       await changed();
     });
   });
   const days = useMemo(() => series?.days ?? [], [series]);
-  return html`<section class="series" aria-labelledby="series-title"><header class="series-head"><h3 id="series-title">${nameOf(name)}</h3>
+  return html`<section class="series" aria-labelledby="series-title"><header class="series-head"><h3 id="series-title">${formatName(name)}</h3>
       <div class="tabs" role="group" aria-label=${t("numbers_span")}>${SPANS.map(([value, words]) => html`<button key=${value} aria-pressed=${span === value} onClick=${() => setSpan(value)}>${t(words)}</button>`)}</div></header>
-    <${Trouble} text=${trouble} />
+    <${ErrorMessage} text=${trouble} />
     ${series && !days.length && html`<${NothingThen} name=${name} last=${last} showAll=${() => setSpan("")} />`}
     ${days.length > 0 && html`<${Standing} series=${series} />`}
     ${days.length > 1 && html`<${LineChart} days=${days} label=${chartTold(name, series)} tell=${(value) => written(value)}
-      tellDay=${({ day, value, second_value: second }) => `${shortDay(noonOf(day))} · ${told(value, series.unit, second)}`} />`}
+      tellDay=${({ day, value, second_value: second }) => `${formatDate(atNoon(day))} · ${told(value, series.unit, second)}`} />`}
     ${days.length === 1 && html`<p class="meta">${t("numbers_few")}</p>`}
     ${series && html`<${Add} name=${name} unit=${series.unit} isPair=${days.some(({ second_value: second }) => second !== null)} onAdded=${changed} run=${run} />`}
     ${series?.items.length > 0 && html`<${Table} series=${series} remove=${remove} />`}</section>`;
@@ -86,7 +86,7 @@ function NothingThen({ name, last, showAll }) {
   const [series, setSeries] = useState(null);
   useEffect(() => {
     setSeries(null);
-    if (last) house.series(name, last).then(setSeries, () => null); // the way to all of it stays
+    if (last) daysApi.series(name, last).then(setSeries, () => null); // the way to all of it stays
   }, [name, last]);
   return html`${series?.days.length > 0 && html`<${Standing} series=${series} />`}
     <p class="empty">${t("numbers_none_then")}${last && html` <button class="quiet" onClick=${showAll}>${t("numbers_show_all")}</button>`}</p>`;
@@ -102,8 +102,8 @@ function Standing({ series }) {
   const most = days.reduce((best, each) => (each.value > best.value ? each : best));
   const isSteady = slope === null || Math.abs(slope) < Math.abs(mean) * STEADY;
   const trend = slope === null ? "" : isSteady ? t("numbers_steady") : t(slope > 0 ? "numbers_rising" : "numbers_falling", { value: told(Math.abs(slope), unit.startsWith("/") ? "" : unit) });
-  const facts = days.length > 1 ? [[t("numbers_mean"), told(mean, unit)], [t("numbers_least"), `${told(least.value, unit)} · ${shortDay(noonOf(least.day))}`], [t("numbers_most"), `${told(most.value, unit)} · ${shortDay(noonOf(most.day))}`]] : [];
-  return html`<div class="standing"><p><strong>${hasTime ? toldOne(only) : told(last.value, unit, last.second_value)}</strong> <span class="meta">${shortDay(noonOf(last.day))}</span></p>
+  const facts = days.length > 1 ? [[t("numbers_mean"), told(mean, unit)], [t("numbers_least"), `${told(least.value, unit)} · ${formatDate(atNoon(least.day))}`], [t("numbers_most"), `${told(most.value, unit)} · ${formatDate(atNoon(most.day))}`]] : [];
+  return html`<div class="standing"><p><strong>${hasTime ? toldOne(only) : told(last.value, unit, last.second_value)}</strong> <span class="meta">${formatDate(atNoon(last.day))}</span></p>
     ${trend && html`<p class="trend">${trend}</p>`}
     ${facts.length > 0 && html`<dl>${facts.map(([words, value]) => html`<div key=${words}><dt>${words}</dt><dd>${value}</dd></div>`)}</dl>`}</div>`;
 }
@@ -111,7 +111,7 @@ function Standing({ series }) {
 /** @param {string} name @param {any} series */
 function chartTold(name, { days, unit }) {
   const values = days.map(({ value }) => value);
-  return t("numbers_chart", { name: nameOf(name), count: days.length, from: shortDay(noonOf(days[0].day)), to: shortDay(noonOf(days.at(-1).day)), least: told(Math.min(...values), unit), most: told(Math.max(...values), unit) });
+  return t("numbers_chart", { name: formatName(name), count: days.length, from: formatDate(atNoon(days[0].day)), to: formatDate(atNoon(days.at(-1).day)), least: told(Math.min(...values), unit), most: told(Math.max(...values), unit) });
 }
 
 /** @param {{name: string, unit: string, isPair: boolean, onAdded: () => Promise<void>, run: (deed: () => Promise<unknown>) => Promise<unknown>}} given */
@@ -124,7 +124,7 @@ function Add({ name, unit, isPair, onAdded, run }) {
     event.preventDefault();
     if (!isFit) return;
     run(async () => {
-      await house.measure([{ name, value: Number(value), unit, ...(isPair && { second_value: Number(second), second_unit: unit }), ...(day && { day }) }]);
+      await daysApi.measure([{ name, value: Number(value), unit, ...(isPair && { second_value: Number(second), second_unit: unit }), ...(day && { day }) }]);
       setValue("");
       setSecond("");
       await onAdded();
@@ -141,9 +141,9 @@ function Add({ name, unit, isPair, onAdded, run }) {
 function Table({ series, remove }) {
   const rows = [...series.items].reverse().slice(0, MOST_ROWS);
   return html`<details class="number-table"><summary>${t("memory_as_table")}</summary>
-    <table><caption class="visually-hidden">${nameOf(series.name)}</caption><thead><tr><th scope="col">${t("memory_day")}</th><th scope="col">${t("numbers_value")}</th><th scope="col"><span class="visually-hidden">${t("diary_remove")}</span></th></tr></thead>
-      <tbody>${rows.map((each) => html`<tr key=${each.id}><th scope="row">${shortDay(noonOf(each.day))}</th><td>${toldOne(each)}</td>
-        <td><button class="quiet" aria-label=${`${t("diary_remove")}: ${toldOne(each)}, ${shortDay(noonOf(each.day))}`} onClick=${() => remove(each)}>${t("diary_remove")}</button></td></tr>`)}</tbody></table></details>`;
+    <table><caption class="visually-hidden">${formatName(series.name)}</caption><thead><tr><th scope="col">${t("memory_day")}</th><th scope="col">${t("numbers_value")}</th><th scope="col"><span class="visually-hidden">${t("diary_remove")}</span></th></tr></thead>
+      <tbody>${rows.map((each) => html`<tr key=${each.id}><th scope="row">${formatDate(atNoon(each.day))}</th><td>${toldOne(each)}</td>
+        <td><button class="quiet" aria-label=${`${t("diary_remove")}: ${toldOne(each)}, ${formatDate(atNoon(each.day))}`} onClick=${() => remove(each)}>${t("diary_remove")}</button></td></tr>`)}</tbody></table></details>`;
 }
 
 /** One value as it was told: a pair as 120/80, a run with how long it took. @param {any} each */

@@ -1,35 +1,35 @@
-// What is chosen to be forgotten: words or a belief come with the address; the rest is chosen here.
+// What is selected to be forgotten: words or a belief named in the address, and more chosen here.
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { Finder } from "./finder.js";
-import { shortDayOf, t } from "../words.js";
-import { foresee, foreseen, listImports, namesNothing, trouble, wish, wishNotFor, wishWith } from "./wishing.js";
+import { formatShortDay, t } from "../i18n.js";
+import { loadPreview, preview, listImports, isEmptySelection, error, selection, removeFromSelection, changeSelection } from "./selection.js";
 
 const TYPING_MS = 400;
 const WAYS = ["ids", "about", "span", "import", "everything"];
 
 /** @param {{goOn: (seeing: Promise<void>) => void}} given */
 export function Chooser({ goOn }) {
-  const [way, setWay] = useState(wayOf(wish.value));
+  const [way, setWay] = useState(wayOf(selection.value));
   useEffect(() => {
-    if (wayOf(wish.value)) setWay(wayOf(wish.value));
-  }, [wish.value]);
+    if (wayOf(selection.value)) setWay(wayOf(selection.value));
+  }, [selection.value]);
   const choose = (chosen) => {
     setWay(chosen);
-    if (chosen === "ids") wishWith({});
-    else foresee(chosen === "everything" ? { everything: true } : {});
+    if (chosen === "ids") changeSelection({});
+    else loadPreview(chosen === "everything" ? { everything: true } : {});
   };
-  const { messages } = foreseen.value?.counts ?? { messages: 0 };
-  const hasWords = messages > 0 || (wish.value.orphan && !namesNothing(wish.value)); // of which something was learned
+  const { messages } = preview.value?.counts ?? { messages: 0 };
+  const hasWords = messages > 0 || (selection.value.orphan && !isEmptySelection(selection.value)); // of which something was learned
   const Inside = { ids: Finder, about: About, span: Span, import: Import, everything: Everything }[way];
   return html`<div class="chooser">
     <div class="ways" role="radiogroup" aria-label=${t("forget_chosen")}>${WAYS.map((each) => html`<label key=${each}>
       <input type="radio" name="way" checked=${way === each} onChange=${() => choose(each)} /><span>${t(`forget_way_${each}`)}</span></label>`)}</div>
     ${Inside && html`<${Inside} goOn=${goOn} />`}
-    ${wish.value.ids?.length > 0 && html`<${Named} goOn=${goOn} />`}
-    ${hasWords && html`<label class="orphan"><input type="checkbox" checked=${wish.value.orphan === true}
-      onChange=${({ target }) => foresee({ ...wish.value, orphan: target.checked })} /><span>${t("forget_orphan")}</span></label>`}
+    ${selection.value.ids?.length > 0 && html`<${Named} goOn=${goOn} />`}
+    ${hasWords && html`<label class="orphan"><input type="checkbox" checked=${selection.value.orphan === true}
+      onChange=${({ target }) => loadPreview({ ...selection.value, orphan: target.checked })} /><span>${t("forget_orphan")}</span></label>`}
   </div>`;
 }
 
@@ -44,23 +44,23 @@ function wayOf({ ids, about, since, until, import: batch, everything }) {
 /** What was named by its id: as it reads, where it is seen; each can be let go of.
  * @param {{goOn: (seeing: Promise<void>) => void}} given */
 function Named({ goOn }) {
-  const seen = foreseen.value;
-  if (!seen && !trouble.value) return null;
+  const seen = preview.value;
+  if (!seen && !error.value) return null;
   const known = new Map([...(seen?.messages ?? []), ...(seen?.beliefs ?? [])].map((each) => [each.id, each]));
-  return html`<ul role="list" class="chosen">${wish.value.ids.map((id) => html`<li key=${id}><${One} id=${id} one=${known.get(id)} />${" "}
-    <button class="quiet" aria-label=${`${t("forget_not_this")}: ${known.get(id)?.text ?? id}`} onClick=${() => goOn(wishNotFor(id))}>${t("forget_not_this")}</button></li>`)}</ul>`;
+  return html`<ul role="list" class="chosen">${selection.value.ids.map((id) => html`<li key=${id}><${One} id=${id} one=${known.get(id)} />${" "}
+    <button class="quiet" aria-label=${`${t("forget_not_this")}: ${known.get(id)?.text ?? id}`} onClick=${() => goOn(removeFromSelection(id))}>${t("forget_not_this")}</button></li>`)}</ul>`;
 }
 
 function One({ id, one }) {
   if (!one) return html`<code>${id}</code>`;
-  return one.kind ? html`<${KindIcon} kind=${one.kind} /> ${one.sentence}` : html`<q>${one.text}</q> <span class="meta">${shortDayOf(one.at)}</span>`;
+  return one.kind ? html`<${KindIcon} kind=${one.kind} /> ${one.sentence}` : html`<q>${one.text}</q> <span class="meta">${formatShortDay(one.at)}</span>`;
 }
 
 function About() {
-  const [name, setName] = useState(wish.value.about ?? "");
+  const [name, setName] = useState(selection.value.about ?? "");
   useEffect(() => {
-    if (name === (wish.value.about ?? "")) return undefined;
-    const timer = setTimeout(() => wishWith({ about: name }), TYPING_MS);
+    if (name === (selection.value.about ?? "")) return undefined;
+    const timer = setTimeout(() => changeSelection({ about: name }), TYPING_MS);
     return () => clearTimeout(timer);
   }, [name]);
   return html`<label class="field"><span>${t("forget_about")}</span>
@@ -68,8 +68,8 @@ function About() {
 }
 
 function Span() {
-  const { since = "", until = "" } = wish.value;
-  const change = (more) => wishWith({ since, until, ...more });
+  const { since = "", until = "" } = selection.value;
+  const change = (more) => changeSelection({ since, until, ...more });
   return html`<div class="span"><label class="field"><span>${t("forget_since")}</span>
       <input type="date" value=${since} max=${until || undefined} onChange=${({ target }) => change({ since: target.value })} /></label>
     <label class="field"><span>${t("forget_until")}</span>
@@ -83,9 +83,9 @@ function Import() {
   }, []);
   if (imports && !imports.length) return html`<p class="empty">${t("forget_no_import")}</p>`;
   return html`<label class="field"><span>${t("forget_way_import")}</span>
-    <select value=${wish.value.import ?? ""} onChange=${({ target }) => wishWith({ import: Number(target.value) })}>
+    <select value=${selection.value.import ?? ""} onChange=${({ target }) => changeSelection({ import: Number(target.value) })}>
       <option value="" disabled>${t("forget_which")}</option>
-      ${imports?.map((each) => html`<option key=${each.number} value=${each.number}>${each.number} · ${each.file} · ${shortDayOf(each.at)}</option>`)}
+      ${imports?.map((each) => html`<option key=${each.number} value=${each.number}>${each.number} · ${each.file} · ${formatShortDay(each.at)}</option>`)}
     </select></label>`;
 }
 

@@ -1,11 +1,11 @@
-// Find what is to be forgotten: something that was said, or that is believed.
+// Search for a message or a belief to forget.
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { api } from "../api.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import * as store from "../store.js";
-import { shortDayOf, t } from "../words.js";
-import { wish, wishFor } from "./wishing.js";
+import { formatShortDay, t } from "../i18n.js";
+import { selection, addToSelection } from "./selection.js";
 
 const TYPING_MS = 300;
 const MOST_SHOWN = 6; // of each
@@ -34,12 +34,12 @@ export function Finder({ goOn }) {
       clearTimeout(timer);
     };
   }, [words, store.rewritten.value]);
-  const left = found?.filter((each) => !wish.value.ids?.includes(each.id));
+  const left = found?.filter((each) => !selection.value.ids?.includes(each.id));
   return html`<label class="field"><span>${t("forget_find")}</span>
       <input type="search" value=${words} onInput=${({ target }) => setWords(target.value)} /></label>
     ${why && html`<p class="bad" role="alert">${why}</p>`}
     ${found && !found.length && html`<p class="empty">${t("search_none", { words: words.trim() })}</p>`}
     <ul role="list" class="offered" aria-live="polite">${left?.map((each) => html`<li key=${each.id}>
-      ${each.kind ? html`<${KindIcon} kind=${each.kind} /> ${each.sentence}` : html`<q>${each.text}</q> <span class="meta">${each.speaker}, ${shortDayOf(each.at)}</span>`}${" "}
-      <button class="quiet" aria-label=${`${t("forget_this")}: ${each.text}`} onClick=${() => goOn(wishFor(each.id))}>${t("forget_this")}</button></li>`)}</ul>`;
+      ${each.kind ? html`<${KindIcon} kind=${each.kind} /> ${each.sentence}` : html`<q>${each.text}</q> <span class="meta">${each.speaker}, ${formatShortDay(each.at)}</span>`}${" "}
+      <button class="quiet" aria-label=${`${t("forget_this")}: ${each.text}`} onClick=${() => goOn(addToSelection(each.id))}>${t("forget_this")}</button></li>`)}</ul>`;
 }

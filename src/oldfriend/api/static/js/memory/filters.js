@@ -1,12 +1,12 @@
-// One search over words and beliefs, and what of it all is shown: chips, and the order.
+// The search field, filter chips and order of the list of beliefs.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { GROUPS } from "../kinds.js";
-import { t } from "../words.js";
-import * as book from "./book.js";
-import { house } from "./house.js";
-import { many } from "./telling.js";
+import { t } from "../i18n.js";
+import * as beliefList from "./belief_list.js";
+import { memoryApi } from "./api.js";
+import { formatCount } from "./labels.js";
 
 const TYPING_MS = 200;
 const MOST_TAGS = 12;
@@ -16,17 +16,17 @@ const SORTS = [["kind", "memory_sort_kind"], ["newest", "memory_sort_newest"], [
 /** The search, and below it what narrows it. */
 export function Filters() {
   const [isWide, setWide] = useState(false);
-  const chosen = book.filters.value;
-  const kinds = book.book.value?.kinds ?? {};
+  const chosen = beliefList.filters.value;
+  const kinds = beliefList.beliefs.value?.kinds ?? {};
   return html`<div class="filters" role="search">
     <div class="filters-first"><${Search} />
       <label class="sort"><span class="visually-hidden">${t("memory_sort")}</span>
-        <select value=${chosen.sort} onChange=${({ target }) => book.choose({ sort: target.value })}>
+        <select value=${chosen.sort} onChange=${({ target }) => beliefList.setFilters({ sort: target.value })}>
           ${SORTS.map(([name, phrase]) => html`<option key=${name} value=${name}>${t(phrase)}</option>`)}</select></label></div>
     <div class="chips" role="group" aria-label=${t("memory_kinds")}>
       ${GROUPS.map((group) => html`<${KindChip} key=${group.phrase} group=${group} count=${sum(group, kinds)} />`)}
       <button class="chip more-chips" aria-expanded=${isWide} onClick=${() => setWide(!isWide)}>${t("memory_more_filters")}</button>
-      ${book.isFiltered.value && html`<button class="quiet" onClick=${book.chooseAll}>${t("memory_all")}</button>`}</div>
+      ${beliefList.isFiltered.value && html`<button class="quiet" onClick=${beliefList.clearFilters}>${t("memory_all")}</button>`}</div>
     ${(isWide || isNarrowed(chosen)) && html`<${Narrower} chosen=${chosen} />`}
   </div>`;
 }
@@ -35,32 +35,32 @@ const sum = (group, kinds) => group.kinds.reduce((total, kind) => total + (kinds
 const isNarrowed = (chosen) => chosen.statuses.length || chosen.subject || chosen.tag || chosen.pinned || chosen.ended;
 
 function KindChip({ group, count }) {
-  const { kinds } = book.filters.value;
+  const { kinds } = beliefList.filters.value;
   const isOn = group.kinds.every((kind) => kinds.includes(kind));
   if (!count && !isOn) return null;
-  const toggle = () => book.choose({ kinds: isOn ? kinds.filter((kind) => !group.kinds.includes(kind)) : [...kinds, ...group.kinds] });
+  const toggle = () => beliefList.setFilters({ kinds: isOn ? kinds.filter((kind) => !group.kinds.includes(kind)) : [...kinds, ...group.kinds] });
   return html`<button class="chip" aria-pressed=${isOn} onClick=${toggle}>
-    <span aria-hidden="true"><${KindIcon} kind=${group.kinds[0]} /></span> ${t(group.short)} <span class="count">${many(count)}</span></button>`;
+    <span aria-hidden="true"><${KindIcon} kind=${group.kinds[0]} /></span> ${t(group.short)} <span class="count">${formatCount(count)}</span></button>`;
 }
 
 function Narrower({ chosen }) {
-  const tags = Object.keys(book.tags.value);
+  const tags = Object.keys(beliefList.tags.value);
   const shown = [...new Set([...(chosen.tag ? [chosen.tag] : []), ...tags])].slice(0, MOST_TAGS);
   return html`<div class="chips" role="group" aria-label=${t("memory_more_filters")}>
-    <${Chip} isOn=${chosen.pinned} onToggle=${(on) => book.choose({ pinned: on })} name=${t("memory_pinned")} />
+    <${Chip} isOn=${chosen.pinned} onToggle=${(on) => beliefList.setFilters({ pinned: on })} name=${t("memory_pinned")} />
     <${Chip} isOn=${chosen.statuses.includes("tentative")} onToggle=${() => toggleStatus("tentative")} name=${t("status_tentative")} />
     <${Chip} isOn=${chosen.statuses.includes("disputed")} onToggle=${() => toggleStatus("disputed")} name=${t("status_disputed")} />
-    <${Chip} isOn=${chosen.ended} onToggle=${(on) => book.choose({ ended: on })} name=${t("memory_with_ended")} />
-    <label class="chip-choice">${t("memory_about")} <select value=${chosen.subject} onChange=${({ target }) => book.choose({ subject: target.value })}>
+    <${Chip} isOn=${chosen.ended} onToggle=${(on) => beliefList.setFilters({ ended: on })} name=${t("memory_with_ended")} />
+    <label class="chip-choice">${t("memory_about")} <select value=${chosen.subject} onChange=${({ target }) => beliefList.setFilters({ subject: target.value })}>
       <option value="">${t("memory_about_all")}</option>
       ${SUBJECTS.map(([name, phrase]) => html`<option key=${name} value=${name}>${t(phrase)}</option>`)}</select></label>
-    ${shown.map((tag) => html`<${Chip} key=${tag} isOn=${chosen.tag === tag} onToggle=${(on) => book.choose({ tag: on ? tag : "" })} name=${`# ${tag}`} />`)}
+    ${shown.map((tag) => html`<${Chip} key=${tag} isOn=${chosen.tag === tag} onToggle=${(on) => beliefList.setFilters({ tag: on ? tag : "" })} name=${`# ${tag}`} />`)}
   </div>`;
 }
 
 function toggleStatus(status) {
-  const { statuses } = book.filters.value;
-  book.choose({ statuses: statuses.includes(status) ? statuses.filter((each) => each !== status) : [...statuses, status] });
+  const { statuses } = beliefList.filters.value;
+  beliefList.setFilters({ statuses: statuses.includes(status) ? statuses.filter((each) => each !== status) : [...statuses, status] });
 }
 
 function Chip({ isOn, onToggle, name }) {
@@ -70,7 +70,7 @@ function Chip({ isOn, onToggle, name }) {
 function Search() {
   const timer = useRef(0);
   const field = useRef(null);
-  const { q } = book.filters.value;
+  const { q } = beliefList.filters.value;
   useEffect(() => {
     if (document.activeElement !== field.current) field.current.value = q;
   }, [q]);
@@ -85,11 +85,11 @@ let newest = 0;
 
 async function search(words) {
   const mine = ++newest;
-  book.choose({ q: words });
+  beliefList.setFilters({ q: words });
   if (!words) {
-    book.said.value = null;
+    beliefList.foundMessages.value = null;
     return;
   }
-  const found = await book.attempt(() => house.said(words));
-  if (found && mine === newest) book.said.value = { words, items: found.items };
+  const found = await beliefList.tryAction(() => memoryApi.said(words));
+  if (found && mine === newest) beliefList.foundMessages.value = { words, items: found.items };
 }

@@ -1,12 +1,12 @@
-// What the person wants to reach, and the pages that are watched for them: how far, to be changed and ended.
+// Goals and watched pages: progress, changing, ending.
 import { useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { useFocus } from "../focus.js";
 import { html } from "../html.js";
-import { language, t, timeOf, weekdayOf } from "../words.js";
-import { Told, useDesk } from "./aftermath.js";
-import * as book from "./book.js";
-import { house } from "./house.js";
+import { language, t, formatTime, formatWeekday } from "../i18n.js";
+import { ActionStatus, useRowActions } from "./undo_toast.js";
+import * as beliefList from "./belief_list.js";
+import { memoryApi } from "./api.js";
 
 const RHYTHMS = { day: "goals_day", week: "goals_week", month: "goals_month", year: "goals_year" };
 const CONDITIONS = { changes: "watches_changes", below: "watches_below", above: "watches_above" };
@@ -15,31 +15,31 @@ const goals = signal(null);
 const watches = signal(null);
 
 async function read() {
-  const [wanted, watched] = await Promise.all([house.goals(), house.watches()].map((each) => each.catch(() => null)));
+  const [wanted, watched] = await Promise.all([memoryApi.goals(), memoryApi.watches()].map((each) => each.catch(() => null)));
   if (wanted) goals.value = wanted.items;
   if (watched) watches.value = watched.items;
 }
 
 export function Goals() {
-  const desk = useDesk(read);
-  if (!goals.value || book.isFiltered.value || book.day.value) return null;
+  const desk = useRowActions(read);
+  if (!goals.value || beliefList.isFiltered.value || beliefList.day.value) return null;
   return html`<section class="tasks" aria-labelledby="goals-title">
     <h3 id="goals-title" tabindex="-1" ref=${desk.title}>${t("goals_title")}</h3>
     ${goals.value.length > 0 && html`<ul role="list">${goals.value.map((each) => html`<${Goal} key=${each.id} goal=${each} desk=${desk} />`)}</ul>`}
     <${Add} desk=${desk} />
     ${watches.value?.length > 0 && html`<h3 id="watches-title">${t("watches_title")}</h3>
       <ul role="list" aria-labelledby="watches-title">${watches.value.map((each) => html`<${Watch} key=${each.id} watch=${each} desk=${desk} />`)}</ul>`}
-    <${Told} desk=${desk} />
+    <${ActionStatus} desk=${desk} />
   </section>`;
 }
 
-/** @param {{goal: any, desk: ReturnType<typeof useDesk>}} given */
+/** @param {{goal: any, desk: ReturnType<typeof useRowActions>}} given */
 function Goal({ goal, desk }) {
   const [isOpen, setIsOpen] = useState(false);
   const name = `goal-${goal.id.slice(0, 8)}`;
-  const act = (action, more = {}) => desk.run(() => house.changeGoal(goal.id, { action, ...more }));
+  const act = (action, more = {}) => desk.run(() => memoryApi.changeGoal(goal.id, { action, ...more }));
   const end = async (action, told) => {
-    if (await act(action)) desk.tell(t(told, { text: goal.text }), () => house.changeGoal(goal.id, { action: "reopen" }));
+    if (await act(action)) desk.tell(t(told, { text: goal.text }), () => memoryApi.changeGoal(goal.id, { action: "reopen" }));
   };
   const count = async () => (await act("did")) && desk.tell(t("goals_counted", { text: goal.text }));
   const change = async (wishes) => (await act("change", wishes)) && (setIsOpen(false), desk.tell(t("goals_changed", { text: goal.text })));
@@ -57,7 +57,7 @@ function Goal({ goal, desk }) {
 /** How far it is, until when, and what comes next. @param {any} goal */
 function standing({ times, period, done_in_period: done, told, deadline, next_action: next }) {
   const far = times ? t(RHYTHMS[period], { done, times }) : told ? t("goals_told", { count: told }) : "";
-  return [far, deadline && t("goals_by", { when: weekdayOf(deadline) }), next && t("goals_next", { what: next })].filter(Boolean).join(" · ");
+  return [far, deadline && t("goals_by", { when: formatWeekday(deadline) }), next && t("goals_next", { what: next })].filter(Boolean).join(" · ");
 }
 
 /** Until when it is wanted, and what is the next step. @param {{goal: any, save: (wishes: any) => void, close: () => void}} given */
@@ -75,14 +75,14 @@ function Change({ goal, save, close }) {
     <button>${t("save")}</button><button type="button" class="quiet" onClick=${close}>${t("cancel")}</button></form>`;
 }
 
-/** A goal in plain words, once one wants to write one. @param {{desk: ReturnType<typeof useDesk>}} given */
+/** A goal in plain words, once one wants to write one. @param {{desk: ReturnType<typeof useRowActions>}} given */
 function Add({ desk }) {
   const [words, setWords] = useState(null);
   const field = useFocus(words !== null);
   const add = async (event) => {
     event.preventDefault();
     const text = words.trim();
-    if (text && (await desk.run(() => house.addGoal(text)))) (setWords(null), desk.tell(t("goals_set", { text })));
+    if (text && (await desk.run(() => memoryApi.addGoal(text)))) (setWords(null), desk.tell(t("goals_set", { text })));
   };
   if (words === null) return html`<p><button class="quiet" onClick=${() => setWords("")}>${t("goals_add")}</button></p>`;
   return html`<form class="task-add" onSubmit=${add} onKeyDown=${({ key }) => key === "Escape" && setWords(null)}>
@@ -90,15 +90,15 @@ function Add({ desk }) {
     <button disabled=${!words.trim()}>${t("tasks_add")}</button></form>`;
 }
 
-/** @param {{watch: any, desk: ReturnType<typeof useDesk>}} given */
+/** @param {{watch: any, desk: ReturnType<typeof useRowActions>}} given */
 function Watch({ watch, desk }) {
   const { id, url, text, condition, threshold, amount, next_check: next } = watch;
   const name = `watch-${id.slice(0, 8)}`;
   const price = (value) => value.toLocaleString(language.value);
-  const again = () => house.addWatch({ url, ...(condition === "changes" ? {} : { [condition]: threshold }) });
-  const end = async () => (await desk.run(() => house.endWatch(id))) && desk.tell(t("watches_ended", { text }), again);
+  const again = () => memoryApi.addWatch({ url, ...(condition === "changes" ? {} : { [condition]: threshold }) });
+  const end = async () => (await desk.run(() => memoryApi.endWatch(id))) && desk.tell(t("watches_ended", { text }), again);
   const meta = [t(CONDITIONS[condition], { price: threshold === null ? "" : price(threshold) }), amount !== null && t("watches_amount", { price: price(amount) }),
-    next && t("watches_next", { when: `${weekdayOf(next)}, ${timeOf(next)}` })];
+    next && t("watches_next", { when: `${formatWeekday(next)}, ${formatTime(next)}` })];
   return html`<li class="task"><div class="task-told"><p class="text" id=${name}>${text}</p>
       <p class="meta">${text !== url && html`<span class="address">${url}</span> · `}${meta.filter(Boolean).join(" · ")}</p></div>
     <p class="choices"><button class="quiet" aria-describedby=${name} onClick=${end}>${t("watches_end")}</button></p></li>`;

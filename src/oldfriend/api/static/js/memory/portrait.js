@@ -1,14 +1,14 @@
-// Who the person is, in a few sentences, as of the day that is looked at; what is pinned, and what is coming up.
+// The portrait: who the person is in a few sentences, what is pinned, what is coming up.
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
-import { useNews } from "../news.js";
-import { follow } from "../places.js";
+import { useLiveUpdates } from "../live_updates.js";
+import { followLink } from "../router.js";
 import * as store from "../store.js";
-import { t } from "../words.js";
-import * as book from "./book.js";
-import { house } from "./house.js";
-import { deadlineOf, timeOfIt } from "./telling.js";
+import { t } from "../i18n.js";
+import * as beliefList from "./belief_list.js";
+import { memoryApi } from "./api.js";
+import { findDeadline, formatOwnTime } from "./labels.js";
 
 const MOST = 7; // sentences
 const MOST_LISTED = 3;
@@ -19,12 +19,12 @@ const SETTLE_MS = 120;
 
 export function Portrait() {
   const [shown, setShown] = useState(null);
-  const { day, by } = book.when();
-  const news = useNews([store.learned.value, book.decided.value]);
+  const { day, by } = beliefList.asOf();
+  const news = useLiveUpdates([store.learned.value, beliefList.decisionCount.value]);
   useEffect(() => setShown(null), [store.rewritten.value]);
   useEffect(() => {
     const asked = new AbortController();
-    const read = (some) => house.page({ ...ALL, ...some }, { day, by }, null, asked.signal);
+    const read = (some) => memoryApi.page({ ...ALL, ...some }, { day, by }, null, asked.signal);
     const timer = setTimeout(async () => {
       try {
         const [known, pinned, coming] = await Promise.all([
@@ -36,9 +36,9 @@ export function Portrait() {
     }, shown ? SETTLE_MS : 0);
     return () => (clearTimeout(timer), asked.abort());
   }, [day, by, news, store.rewritten.value]);
-  if (!shown || book.isFiltered.value || !shown.told.length) return null;
+  if (!shown || beliefList.isFiltered.value || !shown.told.length) return null;
   return html`<section class="portrait" aria-label=${t("memory_portrait")}>
-    <p class="portrait-prose">${shown.told.map((each) => html`<a key=${each.id} href=${`/memory/${each.id}`} onClick=${follow}>${each.sentence}</a> `)}</p>
+    <p class="portrait-prose">${shown.told.map((each) => html`<a key=${each.id} href=${`/memory/${each.id}`} onClick=${followLink}>${each.sentence}</a> `)}</p>
     <div class="portrait-lists"><${Few} title="memory_pinned_title" items=${shown.pinned} /><${Few} title="memory_coming" items=${shown.coming} /></div>
   </section>`;
 }
@@ -46,7 +46,7 @@ export function Portrait() {
 function Few({ title, items }) {
   if (!items.length) return null;
   return html`<div><h3>${t(title)}</h3><ul role="list">${items.slice(0, MOST_LISTED).map((each) => html`<li key=${each.id}>
-    <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} onClick=${follow}>${each.sentence}</a> <span class="meta">${timeOfIt(each)}</span></li>`)}</ul></div>`;
+    <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} onClick=${followLink}>${each.sentence}</a> <span class="meta">${formatOwnTime(each)}</span></li>`)}</ul></div>`;
 }
 
 /** The sentences that say most of who somebody is: what is sure and said to them, not mere quotes.
@@ -61,5 +61,5 @@ function chosen(items) {
 /** What is due from the day on that is looked at, the next first. @param {any[]} items @param {string | null} day */
 function comingUp(items, day) {
   const now = day ? Date.parse(day) : Date.now();
-  return items.filter((each) => each.due_at && deadlineOf(each.due_at, each.grain) >= now).toSorted((one, other) => Date.parse(one.due_at) - Date.parse(other.due_at));
+  return items.filter((each) => each.due_at && findDeadline(each.due_at, each.grain) >= now).toSorted((one, other) => Date.parse(one.due_at) - Date.parse(other.due_at));
 }

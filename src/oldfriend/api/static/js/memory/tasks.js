@@ -1,11 +1,11 @@
-// Reminders and to-dos: what is due and what is to be done, to be ended, put off, or added in plain words.
+// Reminders and to-dos: adding in plain words, changing, putting off, ending.
 import { useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { html } from "../html.js";
-import { t, timeOf, weekdayOf } from "../words.js";
-import { Told, useDesk } from "./aftermath.js";
-import * as book from "./book.js";
-import { house } from "./house.js";
+import { t, formatTime, formatWeekday } from "../i18n.js";
+import { ActionStatus, useRowActions } from "./undo_toast.js";
+import * as beliefList from "./belief_list.js";
+import { memoryApi } from "./api.js";
 
 const ENDED = { done: "tasks_done_told", cancelled: "tasks_cancelled_told" }; // what is said of it
 const EVENING = 19; // from then on "this evening" is not offered
@@ -14,30 +14,30 @@ const FEW = 5;
 const tasks = signal(null);
 
 async function read() {
-  const page = await house.tasks().catch(() => null);
+  const page = await memoryApi.tasks().catch(() => null);
   if (page) tasks.value = page.items;
 }
 
 export function Tasks() {
-  const desk = useDesk(read);
+  const desk = useRowActions(read);
   const [isAll, setIsAll] = useState(false);
   const change = async (task, what) => {
-    const after = await desk.run(() => house.changeTask(task.id, what));
+    const after = await desk.run(() => memoryApi.changeTask(task.id, what));
     if (!after) return;
-    const reopen = () => house.changeTask(task.id, { action: "reopen" });
-    const moveBack = () => house.changeTask(task.id, { action: "change", due: task.due });
+    const reopen = () => memoryApi.changeTask(task.id, { action: "reopen" });
+    const moveBack = () => memoryApi.changeTask(task.id, { action: "change", due: task.due });
     if (what.action === "change") desk.tell(t("tasks_moved", { text: after.text, when: whenOf(after) }), moveBack);
     else if (what.action === "snooze") desk.tell(t("tasks_moved", { text: after.text, when: whenOf(after) }));
     else if (after.status in ENDED) desk.tell(t(ENDED[after.status], { text: after.text }), reopen);
   };
-  if (!tasks.value || book.isFiltered.value || book.day.value) return null;
+  if (!tasks.value || beliefList.isFiltered.value || beliefList.day.value) return null;
   const shown = isAll ? tasks.value : tasks.value.slice(0, FEW);
   return html`<section class="tasks" aria-labelledby="tasks-title">
     <h3 id="tasks-title" tabindex="-1" ref=${desk.title}>${t("tasks_title")}</h3>
     ${shown.length > 0 && html`<ul role="list">${shown.map((each) => html`<${Task} key=${each.id} task=${each} change=${(what) => change(each, what)} />`)}</ul>`}
     ${!shown.length && html`<p class="empty">${t("tasks_none")}</p>`}
     ${shown.length < tasks.value.length && html`<button class="quiet" onClick=${() => setIsAll(true)}>${t("tasks_all", { count: tasks.value.length })}</button>`}
-    <${Add} desk=${desk} /><${Told} desk=${desk} />
+    <${Add} desk=${desk} /><${ActionStatus} desk=${desk} />
   </section>`;
 }
 
@@ -75,13 +75,13 @@ function Another({ move }) {
     <button disabled=${!when}>${t("tasks_move")}</button></form>`;
 }
 
-/** One line in plain words, and what is said about it; one goes on writing where that asks. @param {{desk: ReturnType<typeof useDesk>}} given */
+/** One line in plain words, and what is said about it; one goes on writing where that asks. @param {{desk: ReturnType<typeof useRowActions>}} given */
 function Add({ desk }) {
   const [words, setWords] = useState("");
   const add = async (event) => {
     event.preventDefault();
     if (!words.trim()) return;
-    const page = await desk.run(() => house.addTask(words.trim()));
+    const page = await desk.run(() => memoryApi.addTask(words.trim()));
     if (!page) return;
     setWords("");
     desk.say(page.answer);
@@ -95,8 +95,8 @@ function Add({ desk }) {
 function whenOf({ due, is_date_only, status, kind, rrule }) {
   if (!due) return kind === "todo" ? t("tasks_todo") : "";
   const isToday = new Date(due).toDateString() === new Date().toDateString();
-  const day = isToday ? t("tasks_today") : weekdayOf(due);
-  const when = is_date_only && !rrule ? day : `${day}, ${timeOf(due)}`;
+  const day = isToday ? t("tasks_today") : formatWeekday(due);
+  const when = is_date_only && !rrule ? day : `${day}, ${formatTime(due)}`;
   return t(status === "delivered" ? "tasks_was_due" : "tasks_due", { when });
 }
 

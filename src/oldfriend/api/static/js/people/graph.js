@@ -1,11 +1,11 @@
-// Who is tied to whom, drawn: the person in the middle; the same can be read as a list below.
+// The graph of relations, with the person in the middle.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "../../vendor/d3-force.js";
 import { html } from "../html.js";
-import { go } from "../places.js";
+import { navigate } from "../router.js";
 import * as store from "../store.js";
-import { t } from "../words.js";
-import { house } from "./house.js";
+import { t } from "../i18n.js";
+import { peopleApi } from "./api.js";
 import { KINDS } from "./kinds.js";
 
 const WIDE = { width: 900, height: 620, letters: 1, across: 0.04, down: 0.07 };
@@ -27,7 +27,7 @@ export function Graph() {
   useEffect(() => {
     let isStill = true;
     setDrawn(null);
-    house.graph().then((found) => isStill && setDrawn(laidOut(found, matchMedia(PHONE).matches ? NARROW : WIDE)), (problem) => isStill && setTrouble(problem.message || t("lost")));
+    peopleApi.graph().then((found) => isStill && setDrawn(laidOut(found, matchMedia(PHONE).matches ? NARROW : WIDE)), (problem) => isStill && setTrouble(problem.message || t("lost")));
     return () => (isStill = false);
   }, [store.rewritten.value]);
   if (trouble) return html`<p class="bad" role="alert">${trouble}</p>`;
@@ -172,7 +172,7 @@ function Drawing({ drawn }) {
   const figure = useRef(null);
   const near = new Set(drawn.bonds.flatMap((each) => (each.first === meant || each.second === meant ? [each.first, each.second] : [])));
   const isFaint = (...ids) => meant !== null && !ids.every((id) => near.has(id));
-  const open = (id) => id !== ME && go(`/people/${id}`);
+  const open = (id) => id !== ME && navigate(`/people/${id}`);
   const onKey = (event, id) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open(id));
   return html`<svg class="graph" ref=${figure} viewBox=${frameOf(drawn)} role="group" aria-label=${t("people_graph")} onMouseLeave=${() => setMeant(null)}>
     ${drawn.bonds.map((each) => html`<line key=${each.memory} class=${`bond ${isFaint(each.first, each.second) ? "is-faint" : ""}`}

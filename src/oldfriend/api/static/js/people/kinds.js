@@ -1,4 +1,4 @@
-// What sorts of things with names there are, and to which part of a life they belong.
+// The kinds of entity and their groups.
 export const KINDS = {
   person: "people_person", pet: "people_pet", place: "people_place", org: "people_org", other: "people_other",
 };

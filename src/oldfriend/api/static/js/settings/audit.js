@@ -1,10 +1,10 @@
-// What was done for somebody: by what, why, how it ended and at what cost, the newest first.
+// The audit log: what was done for the person, by what, why, how it ended and at what cost.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
-import { channelName, shortDayOf, t } from "../words.js";
-import { house } from "./house.js";
-import { Section, Trouble, useDeed, Waiting } from "./parts.js";
-import { money, nameOf as purposeOf } from "./spending.js";
+import { channelName, formatShortDay, t } from "../i18n.js";
+import { settingsApi } from "./api.js";
+import { Section, ErrorMessage, useAction, Loading } from "./form_parts.js";
+import { formatUsd, formatUse as purposeOf } from "./spending.js";
 
 const KINDS = [["", "audit_everything"], ["model", "audit_model"], ["tool", "audit_tool"], ["deletion", "audit_deletion"],
   ["unasked", "audit_unasked"], ["reminder", "audit_reminder"], ["import", "audit_import"], ["merge", "audit_merge"], ["failure", "audit_failure"], ["stranger", "audit_stranger"]];
@@ -22,22 +22,22 @@ export function AuditSection() {
 
 function Trail({ wanted }) {
   const [page, setPage] = useState(null);
-  const [trouble, isBusy, run] = useDeed();
+  const [trouble, isBusy, run] = useAction();
   const isHere = useRef(true);
   const read = (cursor) => run(async () => {
-    const more = await house.audit(wanted, cursor);
+    const more = await settingsApi.audit(wanted, cursor);
     if (isHere.current) setPage((before) => ({ items: [...(cursor ? before.items : []), ...more.items], next: more.next }));
   });
   useEffect(() => {
     read();
     return () => void (isHere.current = false);
   }, []);
-  if (!page) return trouble ? html`<${Trouble} text=${trouble} />` : html`<${Waiting} />`;
+  if (!page) return trouble ? html`<${ErrorMessage} text=${trouble} />` : html`<${Loading} />`;
   return html`${!page.items.length && html`<p class="empty">${t(wanted.kind || wanted.status ? "audit_none_such" : "audit_none")}</p>`}
     ${page.items.length > 0 && html`<div class="scrolled"><table class="audit"><caption class="visually-hidden">${t("settings_audit")}</caption>
       <thead><tr>${["audit_what", "audit_when", "audit_took", "audit_cost"].map((words) => html`<th key=${words} scope="col" class=${words === "audit_took" ? "took" : ""}>${t(words)}</th>`)}</tr></thead>
       <tbody>${page.items.map((each, at) => html`<${Row} key=${at} record=${each} />`)}</tbody></table></div>`}
-    ${page.next && html`<button class="quiet" disabled=${isBusy} onClick=${() => read(page.next)}>${t("settings_more")}</button>`}<${Trouble} text=${trouble} />`;
+    ${page.next && html`<button class="quiet" disabled=${isBusy} onClick=${() => read(page.next)}>${t("settings_more")}</button>`}<${ErrorMessage} text=${trouble} />`;
 }
 
 /** What was done, and by what. @param {{kind: string, label: string, what: string, why: string}} record */
@@ -57,5 +57,5 @@ function Row({ record }) {
   const seconds = record.ms === null ? "–" : t("audit_seconds", { seconds: Math.round(record.ms / 100) / 10 });
   return html`<tr><th scope="row">${title}${status !== "ok" && html` <span class="pill bad">${t(kind === "tool" ? `tool_status_${record.ending.replaceAll(" ", "_")}` : `audit_${status}`, {}, record.ending)}</span>`}
       ${by && html`<span class="hint">${by}</span>`}${details && html`<span class="hint clamped">${details}</span>`}</th>
-    <td>${shortDayOf(record.at)}</td><td class="took">${seconds}</td><td>${record.dollars === null ? "–" : money(record.dollars)}</td></tr>`;
+    <td>${formatShortDay(record.at)}</td><td class="took">${seconds}</td><td>${record.dollars === null ? "–" : formatUsd(record.dollars)}</td></tr>`;
 }

@@ -1,12 +1,12 @@
-// Which model does what? Each can be tried on the spot; a key is typed once, and never shown again.
+// Models by use; each can be tested, and a key is never shown again.
 import { useState } from "../../vendor/hooks.js";
-import { OldTalk } from "../bring/old_talk.js";
+import { LearningProgress } from "../imports/learning_progress.js";
 import { html } from "../html.js";
-import { inWords, t } from "../words.js";
-import { Choice, choices, readChoices, writtenOf } from "./choices.js";
-import { Found } from "./found.js";
-import { house } from "./house.js";
-import { Section, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
+import { translateServerText, t } from "../i18n.js";
+import { SettingField, installSettings, loadSettings, findWritten } from "./install_settings.js";
+import { AvailableModels } from "./available_models.js";
+import { settingsApi } from "./api.js";
+import { Section, ConfirmButton, showDone, ErrorMessage, useLoaded, useAction, Loading } from "./form_parts.js";
 
 const TALKING = [
   ["main", "settings_use_main", "settings_use_main_hint"],
@@ -31,32 +31,32 @@ const heldBy = (models, use) => (Array.isArray(models[use]) ? models[use].join("
 
 /** All of it; or only who replies. @param {{just?: string}} given */
 export function ModelsSection({ just = "" }) {
-  const [models, problem, again] = useAnswer(house.models);
+  const [models, problem, again] = useLoaded(settingsApi.models);
   const rows = (uses) => uses.map(([use, label, hint]) => html`<${Row} key=${use} use=${use} label=${t(label)} hint=${t(hint)} models=${models} again=${again} />`);
-  if (!models) return html`<${Section} id="models" title=${t("settings_models")}><${Waiting} problem=${problem} again=${again} /></${Section}>`;
-  const found = !models.main.length && html`<${Found} models=${models} writes=${WRITES.main} again=${again} />`;
+  if (!models) return html`<${Section} id="models" title=${t("settings_models")}><${Loading} problem=${problem} again=${again} /></${Section}>`;
+  const found = !models.main.length && html`<${AvailableModels} models=${models} writes=${WRITES.main} again=${again} />`;
   if (just) return html`${found}${rows(TALKING.filter(([use]) => use === just))}`;
   return html`<${Section} id="models" title=${t("settings_models")} lead=${t(models.main.length ? "settings_models_lead" : "settings_offline_lead")}>
       ${found}${rows(TALKING)}${rows(FINDING)}
-      <${Choice} name="context.preset" kind="choice" label=${t("settings_preset")} hint=${t("settings_preset_hint")}
+      <${SettingField} name="context.preset" kind="choice" label=${t("settings_preset")} hint=${t("settings_preset_hint")}
         options=${[["small", t("settings_preset_small")], ["normal", t("settings_preset_normal")], ["large", t("settings_preset_large")]]} />
       ${models.main.length > 0 && html`<${Unread} key=${heldBy(models, "main") + heldBy(models, "small")} />`}
       <p class="choices">${models.main.length > 0 && html`<${Offline} again=${again} />`}<${Keys} providers=${models.providers} again=${again} /></p>
     </${Section}>
     <${Section} id="voice" title=${t("settings_voice")} lead=${t("settings_voice_lead")}>${rows(VOICE)}
-      <${Choice} name="speech.speaks" kind="choice" label=${t("settings_speaks")}
+      <${SettingField} name="speech.speaks" kind="choice" label=${t("settings_speaks")}
         options=${[["never", t("settings_speaks_never")], ["asked", t("settings_speaks_asked")], ["always", t("settings_speaks_always")]]} />
-      <${Choice} name="speech.keep_audio" kind="toggle" label=${t("settings_keep_audio")} hint=${t("settings_keep_audio_hint")} />
-      <${Choice} name="speech.overhears" kind="toggle" label=${t("settings_overhears")} hint=${t("settings_overhears_hint")} />
+      <${SettingField} name="speech.keep_audio" kind="toggle" label=${t("settings_keep_audio")} hint=${t("settings_keep_audio_hint")} />
+      <${SettingField} name="speech.overhears" kind="toggle" label=${t("settings_overhears")} hint=${t("settings_overhears_hint")} />
     </${Section}>`;
 }
 
 /** What no model has read yet is offered to the one that is connected now. */
 function Unread() {
-  const [old, , again] = useAnswer(house.reading);
-  const [trouble, , run] = useDeed();
+  const [old, , again] = useLoaded(settingsApi.reading);
+  const [trouble, , run] = useAction();
   const attempt = (deed) => run(async () => (await deed(), await again()));
-  return html`${old && html`<${OldTalk} old=${old} attempt=${attempt} />`}<${Trouble} text=${trouble} />`;
+  return html`${old && html`<${LearningProgress} old=${old} attempt=${attempt} />`}<${ErrorMessage} text=${trouble} />`;
 }
 
 function Row({ use, label, hint, models, again }) {
@@ -65,12 +65,12 @@ function Row({ use, label, hint, models, again }) {
   const none = { small: t("settings_as_main"), reflect: t("settings_as_main"), main: t("settings_no_model") }[use] ?? t("settings_nobody_does");
   const shown = held === LOCAL ? t("settings_in_program") : held || none;
   const change = async (deed, told) => {
-    const before = writtenOf(WRITES[use]);
+    const before = findWritten(WRITES[use]);
     await deed();
-    await Promise.all([again(), readChoices()]);
+    await Promise.all([again(), loadSettings()]);
     setOpen(false);
-    const waits = choices.value[WRITES[use][0]].takes_new_start;
-    tell(waits ? t("settings_next_start") : told, async () => (await house.choose(before), await Promise.all([again(), readChoices()])));
+    const waits = installSettings.value[WRITES[use][0]].takes_new_start;
+    showDone(waits ? t("settings_next_start") : told, async () => (await settingsApi.choose(before), await Promise.all([again(), loadSettings()])));
   };
   return html`<div class="use"><div class="use-head"><div><h4>${label}</h4><p class="hint">${hint}</p></div>
       <p class="held">${shown}</p>
@@ -83,7 +83,7 @@ function Choosing({ use, label, models, held, change }) {
   const [provider, setProvider] = useState(held.split(":")[0] || found || models.providers[0].name);
   const [typed, setTyped] = useState({});
   const [result, setResult] = useState(null);
-  const [trouble, isBusy, run] = useDeed();
+  const [trouble, isBusy, run] = useAction();
   const known = models.providers.find(({ name }) => name === provider);
   const isLocal = provider === LOCAL;
   const isOther = !isLocal && !known;
@@ -94,9 +94,9 @@ function Choosing({ use, label, models, held, change }) {
   const wanted = {
     provider: isOther ? (typed.provider ?? "").trim() : provider, name, base_url: typed.base_url || null, key: typed.key || null, voice: typed.voice || null,
   };
-  const test = () => run(async () => setResult(await house.tryModel(use, wanted)));
-  const take = () => run(() => change(() => house.useModel(use, wanted), t("settings_saved", { what: label })));
-  const clear = () => run(() => change(() => house.choose(Object.fromEntries(WRITES[use].map((each) => [each, null]))), t("settings_saved", { what: label })));
+  const test = () => run(async () => setResult(await settingsApi.tryModel(use, wanted)));
+  const take = () => run(() => change(() => settingsApi.useModel(use, wanted), t("settings_saved", { what: label })));
+  const clear = () => run(() => change(() => settingsApi.choose(Object.fromEntries(WRITES[use].map((each) => [each, null]))), t("settings_saved", { what: label })));
   const isNamed = !isOther || Boolean(wanted.provider && typed.base_url); // whom it is to ask
   const hasLocal = use === "embedder" || use === "transcriber";
   const field = (id, words, inside) => html`<label for=${`${use}-${id}`}>${words}</label>${inside}`;
@@ -117,14 +117,14 @@ function Choosing({ use, label, models, held, change }) {
       <button class="main" disabled=${isBusy || !isNamed}>${t("settings_use")}</button>
       ${held && use !== "main" && held !== LOCAL && html`<button type="button" class="quiet" onClick=${clear}>${t("settings_take_away")}</button>`}</p>
     <p class=${`wide ${result && !result.works ? "bad" : ""}`} role="status">${isBusy ? t("settings_trying") : result && came(result)}</p>
-    <div class="wide"><${Trouble} text=${trouble} /></div></form>`;
+    <div class="wide"><${ErrorMessage} text=${trouble} /></div></form>`;
 }
 
 const aboutOf = ({ is_here, models, key_in }) =>
   models.length ? ` · ${t("settings_runs_here")}` : key_in ? ` · ${t("settings_has_key")}` : is_here ? ` · ${t("settings_on_machine")}` : "";
 
 function came({ works, told: said, took_ms }) {
-  const words = inWords(said);
+  const words = translateServerText(said);
   return works ? t("settings_works", { words: words || "…", seconds: Math.round(took_ms / 100) / 10 }) : words;
 }
 
@@ -141,17 +141,17 @@ function leaves(use, isHere, provider) {
 
 function Offline({ again }) {
   const off = async () => {
-    const before = writtenOf(ALL);
-    await house.goOffline();
-    await Promise.all([again(), readChoices()]);
-    tell(t("settings_is_offline"), async () => (await house.choose(before), await Promise.all([again(), readChoices()])));
+    const before = findWritten(ALL);
+    await settingsApi.goOffline();
+    await Promise.all([again(), loadSettings()]);
+    showDone(t("settings_is_offline"), async () => (await settingsApi.choose(before), await Promise.all([again(), loadSettings()])));
   };
   return html`<button onClick=${off}>${t("settings_go_offline")}</button>`;
 }
 
 function Keys({ providers, again }) {
-  const [trouble, , run] = useDeed();
+  const [trouble, , run] = useAction();
   const kept = providers.filter(({ key_in }) => key_in);
-  const forget = (name) => run(async () => (await house.forgetKey(name), await again(), tell(t("settings_key_gone", { provider: name }))));
-  return html`${kept.map(({ name }) => html`<${Sure} key=${name} label=${t("settings_forget_key", { provider: name })} ask=${t("settings_forget_key_ask")} onSure=${() => forget(name)} />`)}<${Trouble} text=${trouble} />`;
+  const forget = (name) => run(async () => (await settingsApi.forgetKey(name), await again(), showDone(t("settings_key_gone", { provider: name }))));
+  return html`${kept.map(({ name }) => html`<${ConfirmButton} key=${name} label=${t("settings_forget_key", { provider: name })} ask=${t("settings_forget_key_ask")} onSure=${() => forget(name)} />`)}<${ErrorMessage} text=${trouble} />`;
 }

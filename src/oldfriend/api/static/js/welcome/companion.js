@@ -1,13 +1,13 @@
-// Who the companion is: just a friend, a starting point, or drafted from words and decided line by line.
+// The companion of the first run: a friend, a starting point, or a draft from words.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
-import { cost } from "../bring/old_talk.js";
+import { formatCost } from "../imports/learning_progress.js";
 import { html } from "../html.js";
 import { startAbout, startName } from "../settings/character.js";
-import { house as settings } from "../settings/house.js";
+import { settingsApi as settings } from "../settings/api.js";
 import * as store from "../store.js";
-import { t } from "../words.js";
-import { house } from "./house.js";
+import { t } from "../i18n.js";
+import { draftsApi } from "./api.js";
 
 const LONGEST_FILE = 1_000_000;
 const TYPING_MS = 500;
@@ -24,7 +24,7 @@ export function Companion({ keep, calm, character, around }) {
   keep.current = async () => {
     if (chosen === "material" && material.trim() && !persona.trim() && !isDecided) throw new Error(t("welcome_undecided"));
     const wanted = name?.trim() || called;
-    if (wanted !== called) store.rename((await settings.nameCompanion(wanted)).name);
+    if (wanted !== called) store.renameCompanion((await settings.nameCompanion(wanted)).name);
     for (const [block, text] of Object.entries({ persona, style })) if (text.trim()) await settings.write(block, text);
   };
   const take = (text) => {
@@ -62,14 +62,14 @@ function Draft({ longest, onTake, around }) {
   useEffect(() => {
     setForeseen(null);
     if (!text.trim()) return undefined;
-    const timer = setTimeout(() => house.foresee(text).then(setForeseen, () => setForeseen(null)), TYPING_MS);
+    const timer = setTimeout(() => draftsApi.foresee(text).then(setForeseen, () => setForeseen(null)), TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
   const make = async (withModel) => {
     setBusy(true);
     setTrouble("");
     try {
-      setDrafted(await house.draft(text, withModel));
+      setDrafted(await draftsApi.draft(text, withModel));
     } catch (problem) {
       setTrouble(problem.message || t("lost"));
     }
@@ -81,7 +81,7 @@ function Draft({ longest, onTake, around }) {
     <p class="choices"><label class="choose"><input class="visually-hidden" type="file" accept=".txt,.md,text/*" onChange=${take} /><span>${t("welcome_choose_file")}</span></label>
       <button disabled=${!text.trim() || text.length > longest || isBusy} onClick=${() => onTake(text.trim())}>${t("welcome_take_all")}</button>
       <button disabled=${!text.trim() || isBusy} onClick=${() => make(false)}>${t("welcome_draft_rules")}</button>
-      ${likely && html`<button disabled=${isBusy} onClick=${() => make(true)}>${t("welcome_draft_model", { model: likely.model, cost: cost(likely) })}</button>`}</p>
+      ${likely && html`<button disabled=${isBusy} onClick=${() => make(true)}>${t("welcome_draft_model", { model: likely.model, cost: formatCost(likely) })}</button>`}</p>
     ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
     <div role="status" ref=${found}>${drafted && html`${drafted.is_rough && html`<p class="meta">${t("welcome_rough")}</p>`}
       ${!drafted.suggestions.length && html`<p>${t("welcome_nothing_found")}</p>`}

@@ -1,0 +1,121 @@
+// One uploaded file: its preview, who is who, its progress and its result.
+import { useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import * as beliefList from "../memory/belief_list.js";
+import { followLink } from "../router.js";
+import * as store from "../store.js";
+import { channelName, translateServerText, formatShortDay, t, listTimeZones } from "../i18n.js";
+import { startImport, imports, isUnderWay, pauseImport, deleteUpload } from "./api.js";
+import { formatCost, formatUsd } from "./learning_progress.js";
+
+const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const NOBODY = "";
+const COUNTED = ["writing", "understanding", "reading"];
+const TOLD = {
+  checking: "bring_checking", waiting: "bring_waiting", writing: "bring_writing",
+  understanding: "bring_understanding", reading: "bring_reading",
+};
+const CAME = { known: "bring_known", forgotten: "bring_forgotten", changed: "bring_changed" };
+
+export function Upload({ file, attempt }) {
+  return html`<li class="parcel">
+    <p class="parcel-name">${file.name}</p>
+    ${file.contents && html`<${Contents} contents=${file.contents} />`}
+    ${isUnderWay(file) && html`<${UnderWay} file=${file} attempt=${attempt} />`}
+    ${file.stage === "ready" && html`<${Choices} file=${file} attempt=${attempt} />`}
+    ${file.stage === "paused" && html`<p>${t("bring_paused")} <button onClick=${() => attempt(() => startImport(file.id, file.me, file.zone))}>${t("bring_go_on")}</button></p>`}
+    ${file.stage === "failed" && html`${file.why && html`<p class="bad" role="alert">${translateServerText(file.why)}</p>`}
+      ${file.contents && html`<p><button onClick=${() => attempt(() => startImport(file.id, file.me, file.zone))}>${t("bring_again")}</button></p>`}`}
+    ${file.stage === "done" && html`<${Done} brought=${file.brought} format=${file.contents?.format} />`}
+    ${!isUnderWay(file) && file.stage !== "ready" && html`<p><button class="quiet" onClick=${() => attempt(() => deleteUpload(file.id))}>${t(file.stage === "done" ? "close" : "bring_put_away")}</button></p>`}
+  </li>`;
+}
+
+const FORMATS = { jsonl: "bring_format_jsonl", notes: "bring_format_notes", table: "bring_format_table", measurement_table: "bring_format_measurements" };
+
+/** What holds one's own records instead of words: where these are read, by the format of a file. @type {Record<string, {place: string, at: string}>} */
+const RECORDS = {
+  measurement_table: { place: "numbers_title", at: "/days/numbers" },
+  apple_health: { place: "numbers_title", at: "/days/numbers" },
+  day_one: { place: "diary_title", at: "/days/diary" },
+};
+
+/** How much is new of what a file holds. @param {{format: string, added: number, when: string}} brought */
+export function formatImport({ format, added, when }) {
+  return t(format in RECORDS ? "bring_import_records" : "bring_import_line", { added, format: formatName(format), when });
+}
+
+/** From where a file comes, or what it is. @param {string} format */
+const formatName = (format) => (format in FORMATS ? t(FORMATS[format]) : channelName(format));
+
+function Contents({ contents }) {
+  const [first, last] = [formatShortDay(contents.first), formatShortDay(contents.last)];
+  return html`<p>${formatName(contents.format)}: ${t(contents.format in RECORDS ? "bring_ready_records" : "bring_ready", {
+    messages: contents.messages, talks: contents.talks, days: first === last ? first : `${first} – ${last}`,
+  })}</p>
+    ${contents.notices.map((each) => html`<p class="meta" key=${each.text}>${translateServerText(each)}</p>`)}`;
+}
+
+function Choices({ file, attempt }) {
+  const { contents } = file;
+  const people = contents.speakers.filter((each) => each.role !== "companion");
+  const [me, setMe] = useState(contents.me[0] ?? likelyMe(people, contents.is_clear));
+  const [zone, setZone] = useState(file.zone);
+  const likely = contents.likely_cost;
+  return html`${!(contents.format in RECORDS) && html`<fieldset class="who-is-me"><legend>${t("bring_which")}</legend>
+      ${people.map((each) => html`<label key=${each.name}><input type="radio" name=${file.id} checked=${me === each.name}
+        onChange=${() => setMe(each.name)} /> ${each.name} <span class="meta">${each.messages.toLocaleString()}</span></label>`)}
+      <label><input type="radio" name=${file.id} checked=${me === NOBODY} onChange=${() => setMe(NOBODY)} /> ${t("bring_nobody")}</label>
+      ${contents.others > 0 && html`<p class="meta">${t("bring_others", { count: contents.others })}</p>`}</fieldset>`}
+    <p><label>${t("bring_zone")} <select value=${zone} onChange=${({ target }) => setZone(target.value)}>
+      ${listTimeZones(file.zone, HERE).map((each) => html`<option key=${each}>${each}</option>`)}</select></label></p>
+    <p class="meta">${t("bring_free", { time: lasting(contents.takes_s) })}
+      ${likely && ` ${t("bring_model_cost", { model: likely.model, tokens: likely.tokens, cost: formatCost(likely) })}`}
+      ${likely && likely.left_today_usd !== null && ` ${t("bring_left_today", { left: formatUsd(likely.left_today_usd) })}`}</p>
+    <p class="parcel-choices"><button class="primary" disabled=${me === null} onClick=${() => attempt(() => startImport(file.id, me || null, zone))}>${t("bring_now")}</button>
+      <button class="quiet" onClick=${() => attempt(() => deleteUpload(file.id))}>${t("bring_put_away")}</button>
+      ${me === null && html` <span class="meta">${t("bring_which_first")}</span>`}</p>`;
+}
+
+/** Who of them it may be: as the file tells, or the only one of that first name; null where it has to be said.
+ * @param {{name: string, role: string}[]} people @param {boolean} isClear the file tells it, or there is nobody to choose from */
+function likelyMe(people, isClear) {
+  const told = people.filter((each) => each.role === "person");
+  if (isClear) return told.length === 1 ? told[0].name : NOBODY;
+  const firstName = (name) => name.trim().toLowerCase().split(/\s+/)[0];
+  const alike = people.filter((each) => firstName(each.name) === firstName(store.me.value.name));
+  return alike.length === 1 ? alike[0].name : null;
+}
+
+function UnderWay({ file, attempt }) {
+  const values = { done: file.done, total: file.total };
+  const known = COUNTED.includes(file.stage) && file.total > 0;
+  const told = file.stage === "understanding" && !known ? "bring_understanding_begins" : TOLD[file.stage];
+  return html`<p role="status">${t(told, values)}
+      ${file.left_s !== null && html` <span class="meta">${t("bring_left", { time: lasting(file.left_s) })}</span>`}</p>
+    <progress max=${known ? file.total : null} value=${known ? file.done : null} aria-label=${file.name}></progress>
+    ${file.stage === "writing" && html`<p><button class="quiet" onClick=${() => attempt(() => pauseImport(file.id))}>${t("bring_pause")}</button></p>`}`;
+}
+
+function Done({ brought, format }) {
+  const isTakenOut = imports.value?.some((each) => each.number === brought.number && each.status === "undone");
+  if (isTakenOut) return html`<p class="meta">${t("bring_import_undone")}</p>`;
+  const records = RECORDS[format];
+  const more = Object.keys(CAME).filter((each) => brought[each] > 0);
+  return html`<p class="good">${brought.added ? t(records ? "bring_done_records" : "bring_done", { added: brought.added }) : t("bring_nothing_new")}
+      ${more.map((each) => ` ${t(CAME[each], { count: brought[each] })}`)}</p>
+    <p>${records ? html`<a href=${records.at} onClick=${followLink}>${t("bring_see_at", { place: t(records.place) })}</a>` : html`<a href="/memory" onClick=${seeLearned}>${t("bring_see")}</a>`}</p>`;
+}
+
+/** What was just learned stands first, whatever was looked for before. @param {MouseEvent} event */
+function seeLearned(event) {
+  beliefList.showNewest();
+  followLink(event);
+}
+
+/** So many seconds, to read. @param {number} seconds */
+function lasting(seconds) {
+  if (seconds < 2) return t("bring_moment");
+  if (seconds < 90) return t("bring_seconds", { count: Math.ceil(seconds) });
+  return seconds < 5400 ? t("bring_minutes", { count: Math.ceil(seconds / 60) }) : t("bring_hours", { count: Math.ceil(seconds / 3600) });
+}
