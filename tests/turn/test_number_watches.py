@@ -89,23 +89,23 @@ def test_limit_is_ended_by_words(language: str, text: str) -> None:
 
 
 async def test_number_beyond_the_limit_is_told_once_and_ends_it(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """With its reason and its end; a number below says nothing."""
-    await tell(app, clock, line, at("2026-11-18T08:00"), "My weight is 79 kg.")
-    await choose(app, line, level="off")
+    await tell(app, clock, chat_context, at("2026-11-18T08:00"), "My weight is 79 kg.")
+    await choose(app, chat_context, level="off")
     asked = await tell(
-        app, clock, line, at("2026-11-18T09:00"), "Tell me when my weight goes above 80"
+        app, clock, chat_context, at("2026-11-18T09:00"), "Tell me when my weight goes above 80"
     )
-    listed = await tell(app, clock, line, at("2026-11-18T09:05"), "/watches")
-    await tell(app, clock, line, at("2026-11-19T08:00"), "I weigh 79.5 kg.")
+    listed = await tell(app, clock, chat_context, at("2026-11-18T09:05"), "/watches")
+    await tell(app, clock, chat_context, at("2026-11-19T08:00"), "I weigh 79.5 kg.")
     await live_until(app, clock, at("2026-11-19T20:00"))
-    assert await list_unasked(app, line) == []
-    await tell(app, clock, line, at("2026-11-20T08:00"), "I weigh 81 kg.")
+    assert await list_unasked(app, chat_context) == []
+    await tell(app, clock, chat_context, at("2026-11-20T08:00"), "I weigh 81 kg.")
     await live_until(app, clock, at("2026-11-20T20:00"))
-    (said,) = await list_unasked(app, line)
+    (said,) = await list_unasked(app, chat_context)
     async with app.db.begin_read() as tx:
-        left = await list_watches(tx, line.person.id)
+        left = await list_watches(tx, chat_context.person.id)
 
     assert "80 kg" in asked.reply.text
     assert "weight" in listed.reply.text
@@ -114,19 +114,23 @@ async def test_number_beyond_the_limit_is_told_once_and_ends_it(
 
 
 async def test_limit_is_taken_back_by_words(
-    app: AppContext, line: ChatContext, clock: FrozenClock
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
     """Before it is passed."""
     await tell(
-        app, clock, line, at("2026-11-18T09:00"), "Sag Bescheid, wenn mein Blutdruck über 140 ist"
+        app,
+        clock,
+        chat_context,
+        at("2026-11-18T09:00"),
+        "Sag Bescheid, wenn mein Blutdruck über 140 ist",
     )
     async with app.db.begin_read() as tx:
-        (watch,) = await list_watches(tx, line.person.id)
+        (watch,) = await list_watches(tx, chat_context.person.id)
     ended = await tell(
-        app, clock, line, at("2026-11-18T10:00"), "Sag mir nichts mehr zu meinem Blutdruck"
+        app, clock, chat_context, at("2026-11-18T10:00"), "Sag mir nichts mehr zu meinem Blutdruck"
     )
     async with app.db.begin_read() as tx:
-        left = await list_watches(tx, line.person.id)
+        left = await list_watches(tx, chat_context.person.id)
     assert (watch.condition, watch.threshold) == ("above", 140)
     assert "Blutdruck" in ended.reply.text
     assert left == []

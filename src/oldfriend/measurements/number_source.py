@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Self
 
+from typing_extensions import override
+
 from oldfriend.measurements.measurement_store import Measurement
 from oldfriend.measurements.measures import Measure, get_measure, to_compared
 from oldfriend.measurements.statistics import list_days
@@ -26,6 +28,7 @@ class NumberSource:
         unit, _, name = text.removeprefix(PREFIX).partition(":")
         return cls(name=name, unit=unit)
 
+    @override
     def __str__(self) -> str:
         """Return it as it is stored."""
         return f"{PREFIX}{self.unit}:{self.name}"
@@ -34,6 +37,11 @@ class NumberSource:
     def measure(self) -> Measure:
         """What is measured."""
         return get_measure(self.name, self.unit)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is told in its unit; a measure of the person's own is told in any."""
+        return bool(self.name) and to_compared(self.measure, 1.0, self.unit) is not None
 
     def find_beyond(
         self, measured: list[Measurement], limit: float, *, is_above: bool
@@ -48,9 +56,10 @@ class NumberSource:
         else:
             values = [to_compared(self.measure, each.value, each.unit) for each in measured]
         for value in values:
-            if value is not None and bound is not None and value != bound:
-                if (value > bound) == is_above:
-                    return self.to_unit(value)
+            if value is None or bound is None or value == bound:
+                continue
+            if (value > bound) == is_above:
+                return self.to_unit(value)
         return None
 
     def to_unit(self, value: float) -> float:

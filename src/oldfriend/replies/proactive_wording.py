@@ -20,6 +20,7 @@ from oldfriend.domain.belief_times import get_deadline
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import EmbeddingFailed, ModelError
 from oldfriend.domain.ids import TurnId
+from oldfriend.domain.memories import Evidence
 from oldfriend.domain.messages import Person
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.llm.model import CompletionRequest, PromptTurn
@@ -56,7 +57,7 @@ from oldfriend.replies.source_records import (
 from oldfriend.replies.unprompted_messages import REMINDER_KEY, build_external_id
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.turn.prompt_labels import sanitize
-from oldfriend.turn.quotes import format_day, format_moment
+from oldfriend.turn.quotes import format_date, format_day, format_moment
 from oldfriend.turn.receipt_items import build_listed_item
 from oldfriend.turn.reply_stream import filter_output
 from oldfriend.turn.request_handlers.agenda_requests import DAYS_PER_WEEK, MAX_LINES, start_of
@@ -75,6 +76,7 @@ MAX_KNOWN: Final = 20
 MAX_AGENDA: Final = 10
 """Reminders, goals and limitations, of each, that are shown with the checklist."""
 MAX_PATTERNS: Final = 3
+MAX_DIARY_DAYS: Final = 3
 """Of a recap."""
 MAX_SUMMARIES: Final = 3
 """Beliefs and summaries by which a model looks at the checklist."""
@@ -166,7 +168,8 @@ async def word_recap(
     if not lines:
         return None
     patterns = await load_patterns(tx, person)
-    lines += [phrases.phrases["recap_pattern"].format(text=each.quote) for each in patterns]
+    book = load_phrases(phrases.language)
+    lines += [word_pattern(each, phrases, book) for each in patterns]
     return Wording(
         text="\n".join([phrases.phrases["recap"], *lines]),
         reason=phrases.reasons["recap"],
@@ -218,9 +221,30 @@ async def load_patterns(tx: Transaction, person: Person) -> list[SourceRecord]:
     known = await list_memories(tx, person.id, kinds=[PATTERN.name])
     known = [each for each in known if may_be_told(each.memory)]
     known.sort(key=lambda each: (each.memory.importance, each.memory.learned_at), reverse=True)
+    known = known[:MAX_PATTERNS]
+    evidence = await list_object_evidence(tx, person.id, [each.memory.id for each in known])
     return [
-        build_memory_record(each.memory, each.base_seq, (), person) for each in known[:MAX_PATTERNS]
+        replace(
+            build_memory_record(each.memory, each.base_seq, (), person),
+            diary_days=list_diary_days(evidence.get(each.memory.id, ())),
+        )
+        for each in known
     ]
+
+
+def list_diary_days(evidence: Sequence[Evidence]) -> tuple[date, ...]:
+    """Return the days of the diary that support a belief, each once."""
+    days = (each.diary_day for each in evidence if each.stance == "supports")
+    return tuple(sorted({each for each in days if each is not None}))
+
+
+def word_pattern(record: SourceRecord, phrases: ProactivePhrases, book: LocalePhrases) -> str:
+    """Word a pattern, with the newest days of the diary that it is seen on."""
+    line = phrases.phrases["recap_pattern"].format(text=record.quote)
+    days = [format_date(book, each) for each in record.diary_days[-MAX_DIARY_DAYS:]]
+    if not days:
+        return line
+    return f"{line} {phrases.phrases['recap_pattern_days'].format(days='; '.join(days))}"
 
 
 async def word_checklist(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Final
 
 from oldfriend.db.database import Transaction
@@ -45,6 +46,7 @@ class SourceRecord:
     is_date_only: bool = False
     is_delivered: bool = False  # a reminder that came, and was not done
     found: str = ""  # what was seen of a watch
+    diary_days: tuple[date, ...] = ()  # of the entries that a belief rests on
 
 
 async def load_source_records(

@@ -199,7 +199,7 @@ function Line({ decided }) {
 
 function Words({ words }) {
   return html`<button class="words" onClick=${() => showMessage(words.message)}>
-    <q>${words.quote}</q> <time datetime=${words.at}>${formatShortDay(words.at)}</time></button>`;
+    <q>${words.quote}</q> <time datetime=${words.at}>${formatShortDay(words.at)}</time>${words.diary_day && html` <span class="meta">${t("learned_diary", { day: formatShortDay(`${words.diary_day}T12:00`) })}</span>`}</button>`;
 }
 
 function Choices({ belief }) {

@@ -1,4 +1,4 @@
-// Goals and watched pages: progress, changing, ending.
+// Goals, watched pages and numbers: progress, changing, ending.
 import { useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { useFocus } from "../focus.js";
@@ -92,14 +92,15 @@ function Add({ desk }) {
 
 /** @param {{watch: any, desk: ReturnType<typeof useRowActions>}} given */
 function Watch({ watch, desk }) {
-  const { id, url, text, condition, threshold, amount, next_check: next } = watch;
+  const { id, url, text, condition, threshold, amount, measure, unit, next_check: next } = watch;
   const name = `watch-${id.slice(0, 8)}`;
-  const price = (value) => value.toLocaleString(language.value);
+  const price = (value) => `${value.toLocaleString(language.value)} ${unit}`.trim();
+  const told = t(measure ? `watches_number_${condition}` : CONDITIONS[condition], { price: threshold === null ? "" : price(threshold) });
   const again = () => memoryApi.addWatch({ url, ...(condition === "changes" ? {} : { [condition]: threshold }) });
   const end = async () => (await desk.run(() => memoryApi.endWatch(id))) && desk.tell(t("watches_ended", { text }), again);
-  const meta = [t(CONDITIONS[condition], { price: threshold === null ? "" : price(threshold) }), amount !== null && t("watches_amount", { price: price(amount) }),
+  const meta = [told, amount !== null && t("watches_amount", { price: price(amount) }),
     next && t("watches_next", { when: `${formatWeekday(next)}, ${formatTime(next)}` })];
   return html`<li class="task"><div class="task-told"><p class="text" id=${name}>${text}</p>
-      <p class="meta">${text !== url && html`<span class="address">${url}</span> · `}${meta.filter(Boolean).join(" · ")}</p></div>
+      <p class="meta">${!measure && text !== url && html`<span class="address">${url}</span> · `}${meta.filter(Boolean).join(" · ")}</p></div>
     <p class="choices"><button class="quiet" aria-describedby=${name} onClick=${end}>${t("watches_end")}</button></p></li>`;
 }
