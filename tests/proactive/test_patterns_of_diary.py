@@ -7,7 +7,8 @@ from oldfriend.inbound.accept import ChatContext
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.proactive.proactive_phrases import load_proactive_phrases
 from oldfriend.prompts.locale_phrases import load_phrases
-from oldfriend.replies.proactive_wording import load_patterns, word_pattern
+from oldfriend.replies.proactive_wording import word_pattern
+from oldfriend.replies.source_records import load_patterns
 from tests.beliefs.test_correct import believed, read_as
 from tests.clock import FrozenClock
 

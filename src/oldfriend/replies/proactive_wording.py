@@ -15,12 +15,10 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import log_warning
 from oldfriend.app.recorded_models import build_background_model
 from oldfriend.db.database import Transaction
-from oldfriend.domain.belief_kinds import PATTERN
 from oldfriend.domain.belief_times import get_deadline
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import EmbeddingFailed, ModelError
 from oldfriend.domain.ids import TurnId
-from oldfriend.domain.memories import Evidence
 from oldfriend.domain.messages import Person
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.llm.model import CompletionRequest, PromptTurn
@@ -52,6 +50,7 @@ from oldfriend.prompts.prompt import get_prompt
 from oldfriend.replies.source_records import (
     SourceRecord,
     build_memory_record,
+    load_patterns,
     load_source_records,
 )
 from oldfriend.replies.unprompted_messages import REMINDER_KEY, build_external_id
@@ -75,7 +74,6 @@ MAX_WORDED: Final = 5
 MAX_KNOWN: Final = 20
 MAX_AGENDA: Final = 10
 """Reminders, goals and limitations, of each, that are shown with the checklist."""
-MAX_PATTERNS: Final = 3
 MAX_DIARY_DAYS: Final = 3
 """Of a recap."""
 MAX_SUMMARIES: Final = 3
@@ -214,28 +212,6 @@ async def word_number(
         language=phrases.language,
         records=(record,),
     )
-
-
-async def load_patterns(tx: Transaction, person: Person) -> list[SourceRecord]:
-    """Load the foremost of what is believed to recur in somebody's life."""
-    known = await list_memories(tx, person.id, kinds=[PATTERN.name])
-    known = [each for each in known if may_be_told(each.memory)]
-    known.sort(key=lambda each: (each.memory.importance, each.memory.learned_at), reverse=True)
-    known = known[:MAX_PATTERNS]
-    evidence = await list_object_evidence(tx, person.id, [each.memory.id for each in known])
-    return [
-        replace(
-            build_memory_record(each.memory, each.base_seq, (), person),
-            diary_days=list_diary_days(evidence.get(each.memory.id, ())),
-        )
-        for each in known
-    ]
-
-
-def list_diary_days(evidence: Sequence[Evidence]) -> tuple[date, ...]:
-    """Return the days of the diary that support a belief, each once."""
-    days = (each.diary_day for each in evidence if each.stance == "supports")
-    return tuple(sorted({each for each in days if each is not None}))
 
 
 def word_pattern(record: SourceRecord, phrases: ProactivePhrases, book: LocalePhrases) -> str:
