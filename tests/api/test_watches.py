@@ -35,3 +35,22 @@ async def test_page_is_watched_only_while_pages_may_be_read(browse: Browse, site
     ended = await owner.delete(f"/watches/{made.json()['id'][:8]}")
     assert ended.json()["status"] == "ended"
     assert (await owner.get("/watches")).json()["items"] == []
+
+
+async def test_number_with_a_limit_is_watched_without_pages(browse: Browse) -> None:
+    """Its source is no address; it needs a limit, and a unit that it can be told in."""
+    owner = await browse()
+    made = await owner.post("/watches", json={"url": "measure:kg:weight", "above": 80})
+    refused = [
+        await owner.post("/watches", json={"url": "measure:kg:weight"}),
+        await owner.post("/watches", json={"url": "measure:km:weight", "above": 80}),
+        await owner.post("/watches", json={"url": "measure:kg:", "above": 80}),
+    ]
+    (listed,) = (await owner.get("/watches")).json()["items"]
+    ended = await owner.delete(f"/watches/{made.json()['id']}")
+
+    assert made.status_code == 201
+    assert (listed["measure"], listed["unit"], listed["threshold"]) == ("weight", "kg", 80)
+    assert (listed["text"], listed["next_check"]) == ("weight", None)
+    assert [each.status_code for each in refused] == [422, 422, 422]
+    assert ended.json()["status"] == "ended"

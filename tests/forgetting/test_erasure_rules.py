@@ -51,7 +51,8 @@ PLANTED = (
     """INSERT INTO tool_use (id, person, turn, name, status, intent, arguments, result, sources,
          latency, made_at) VALUES ('t', :person, 'x', 'a', 'done', '', :secret, '', '[]', 0, 1)""",
     """INSERT INTO task (id, person, text, time_words, language, kind, status, zone, created_at,
-         changed_at) VALUES ('t', :person, :secret, '', 'en', 'todo', 'open', 'UTC', 1, 1)""",
+         changed_at, project)
+       VALUES ('t', :person, :secret, '', 'en', 'todo', 'open', 'UTC', 1, 1, 'p')""",
     """INSERT INTO diary_entry VALUES ('d', :person, :secret, '2024-05-03', 5, 'UTC', 5, 5, '', '',
          '', '[]', '{}', 'api', NULL, NULL)""",
     """INSERT INTO measurement VALUES ('m', :person, 'lantern', '2024-05-03', '', 5, 'UTC', 7.0,

@@ -145,6 +145,7 @@ async def look(tx: Recorder, friend: Friend, others: tuple[Task, DiaryEntry, Mea
     assert await measurement_store.list_of_message(tx, person, number.message) == []
     assert len(await measurement_store.list_told_lately(tx, person, since=0)) == 1
     assert len(await measurement_store.list_kept_measures(tx, person)) == 1
+    assert len(await measurement_store.list_told_since(tx, person, "weight", since=0)) == 1
     await measurement_store.delete_message_measurements(tx, person, [MessageId(number.message)])
     assert not await measurement_store.delete_measurement(tx, person, number.id, now=0)
 

@@ -313,6 +313,13 @@ async def test_less_is_enough_of_a_limit(
         ("Mein Ziel ist, bis Juni 100 km zu laufen.", ["Ich bin 5 km gelaufen."], "5 von 100 km"),
         ("Mi meta es correr 100 km hasta junio.", ["Hoy he corrido 5 km."], "5 de 100 km"),
         ("Mon objectif est de courir 100 km d'ici juin.", ["J'ai couru 5 km."], "5 sur 100 km"),
+        ("我的目标是六月前跑100公里。", ["我今天跑了5公里。"], "5/100 km"),
+        ("我的目标是在六月之前跑步100公里。", ["跑步跑了5公里"], "5/100 km"),
+        (
+            "My goal is to run 100 km by June.",
+            ["/goal did 1 5 km", "/goal did run 2.5 km"],
+            "7.5 of 100 km",
+        ),
     ],
 )
 async def test_what_is_told_is_added_up_to_a_total(
@@ -323,6 +330,17 @@ async def test_what_is_told_is_added_up_to_a_total(
     for each in told:
         reply = await say(each)
     assert state in reply.reply.text
+
+
+async def test_total_asks_how_much_it_was(
+    app: AppContext, chat_context: ChatContext, say: Say
+) -> None:
+    """A bare "did" adds no meter to it."""
+    await say("My goal is to run 100 km by June.")
+    reply = await say("/goal did 1")
+    (state,) = await goals(app, chat_context)
+    assert state.progress == ()
+    assert "How much" in reply.reply.text
 
 
 async def test_level_is_no_step_to_a_total(

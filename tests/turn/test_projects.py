@@ -6,6 +6,7 @@ from oldfriend.memory.message_log import edit_message, list_messages
 from oldfriend.memory.people import get_person
 from oldfriend.projects.project_store import list_project_messages, list_projects
 from oldfriend.projects.skill_store import MAX_SKILL_CHARS, list_skills
+from oldfriend.tasks.task_store import list_tasks
 from tests.chat_fixtures import Say
 from tests.turn.conftest import Talk
 from tests.turn.test_measurement_requests import say as tell
@@ -158,3 +159,35 @@ async def test_names_lose_what_would_turn_the_text_beside_them(app: AppContext, 
         names += [each.name for each in await list_skills(tx, person)]
 
     assert names == ["Garden", "Letters"]
+
+
+async def test_task_belongs_to_the_project_that_was_open_where_it_was_made(
+    app: AppContext, say: Say
+) -> None:
+    """It is listed with it, and stays in it once it is closed; without the project it goes on."""
+    await say("/project Garden")
+    await say("Remind me tomorrow at 9:00 to water the tomatoes")
+    await say("/project off")
+    await say("Remind me tomorrow at 10:00 to call mum")
+    listed = await reply_to(say, "/tasks")
+    (watering,) = [each for each in listed.splitlines() if "tomatoes" in each]
+    (calling,) = [each for each in listed.splitlines() if "mum" in each]
+    assert "Garden" in watering
+    assert "Garden" not in calling
+    opened = await reply_to(say, "/project garden")
+    assert "water the tomatoes" in opened
+    assert "call mum" not in opened
+    await say("/project off")
+
+    async with app.db.begin_read() as tx:
+        person = (await get_person(tx, None)).id
+        first, second = await list_tasks(tx, person)
+    assert (first.project_name, second.project_name) == ("Garden", None)
+    await say("/project delete garden")
+    await say("yes")
+    async with app.db.begin_read() as tx:
+        kept = await list_tasks(tx, person)
+    assert [(each.text, each.project) for each in kept] == [
+        ("water the tomatoes", None),
+        ("call mum", None),
+    ]

@@ -16,7 +16,8 @@ SAID = f"I'd love that tent, {URL}, {WORDS}"
 
 async def use(talk: Talk, said: str, **arguments: object) -> str:
     """Use the tool for what the person has just said, and store what it decides."""
-    (spec,) = build_watch_tools(may_read_pages=True)
+    numbers, pages = build_watch_tools(may_read_pages=True)
+    spec = numbers if "measure" in arguments else pages
     heard = await talk.hears(said)
     context = talk.tool_context(heard)
     output = await spec.bind(context).run(
@@ -72,7 +73,7 @@ async def test_what_the_person_has_not_just_written_is_refused(
 
 async def test_nothing_is_watched_after_reading_outside(talk: Talk) -> None:
     """What others have written may have asked for it."""
-    (spec,) = build_watch_tools(may_read_pages=True)
+    _, spec = build_watch_tools(may_read_pages=True)
     context = talk.tool_context(await talk.hears(SAID))
     context.outside_tools.append("read_page")
     with pytest.raises(InvalidInput, match="something outside"):
@@ -80,5 +81,20 @@ async def test_nothing_is_watched_after_reading_outside(talk: Talk) -> None:
 
 
 def test_tool_is_offered_only_where_pages_may_be_read() -> None:
-    """Else it would watch nothing."""
-    assert build_watch_tools(may_read_pages=False) == ()
+    """Else it would watch nothing; the person's own numbers are no page."""
+    names = [each.name for each in build_watch_tools(may_read_pages=False)]
+    assert names == ["watch_number"]
+
+
+async def test_model_starts_and_ends_a_limit_for_a_number(talk: Talk) -> None:
+    """The limit is one that the person has just written."""
+    said = "gosh, warn me before I get past 80 kilos again"
+    told = await use(talk, said, action="start", measure="weight", above=80, unit="kg")
+    (watch,) = await load(talk)
+    with pytest.raises(InvalidInput):
+        await use(talk, said, action="start", measure="weight", above=90)
+    await use(talk, "forget the weight", action="end", measure="weight")
+
+    assert "80 kg" in told
+    assert (watch.condition, watch.threshold, watch.text) == ("above", 80, said)
+    assert await load(talk) == []

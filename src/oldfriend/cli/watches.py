@@ -80,5 +80,5 @@ async def stop_watch(options: argparse.Namespace, name: str) -> int:
         async with app.db.begin_write() as tx:
             person = await get_selected_person(tx, options)
             watch = await end_watch(tx, person, name, now=app.clock())
-        print(load_phrases_of(person).say("stopped", url=watch.url))
+        print(load_phrases_of(person).tell_ended(watch))
     return 0

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from typing import Final, Literal, TypeAlias
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
@@ -276,6 +277,7 @@ class Evidence:
     speaker: str = ""  # the speaker's name at that time
     role: Role = "person"  # of the speaker
     channel: str = ""  # of the quoted message
+    diary_day: date | None = None  # of the entry that came with the quoted message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,8 @@ def find_total(goal: Goal) -> GoalTotal | None:
         begins = until[-1].start()
         measured = DIGIT.search(text, until[-1].end())
         ends = measured.start() if measured else len(text)
+        closed = phrases.until_end.search(text, until[-1].end(), ends)
+        ends = closed.end() if closed and closed[0] else ends
         day, text = text[until[-1].end() : ends].strip(), f"{text[:begins]} {text[ends:]}"
     is_limited = any(each.search(text) for each in (phrases.at_most, phrases.quits))
     if is_limited or not (goal.deadline is not None or day):
@@ -127,6 +129,9 @@ class GoalDesk:
         if asked.ask == "undo":
             return self.take_back(asked.what) or GoalDecision(text=self.say("nothing_counted"))
         found, ask = self.find(asked.what), asked.ask
+        told = self.count_amount(asked.what) if ask == "did" and not found else None
+        if told is not None:
+            return told
         if len(found) != 1:
             if not found:
                 return GoalDecision(text=self.say("not_found" if self.states else "empty"))
@@ -198,9 +203,30 @@ class GoalDesk:
         key = "done" if status == "completed" else "drop"
         return GoalDecision(text=self.say(key, text=goal.text), goal=later, earlier=goal)
 
-    def count(self, state: GoalState, amount: int = 1) -> GoalDecision:
-        """Count so many things that were done for a goal, once in each message."""
+    def count_amount(self, words: str) -> GoalDecision | None:
+        """Add the amount that words tell to the total of the goal that the rest names, "1 5 km".
+
+        None if they tell no such one.
+        """
+        lexicon = get_lexicon(self.scope.language)
+        tokens = lexicon.split_tokens(words)
+        told = [each for each in find_quantities(tokens, lexicon) if each.unit]
+        if len(told) != 1:
+            return None
+        begins, ends = tokens[told[0].first].start, tokens[told[0].end - 1].end
+        found = self.find(f"{words[:begins]} {words[ends:]}")
+        total = find_total(found[0].goal) if len(found) == 1 else None
+        amount = 0 if total is None else total.find_amount(words[begins:], self.scope.language)
+        return self.count(found[0], amount) if amount else None
+
+    def count(self, state: GoalState, amount: int | None = None) -> GoalDecision:
+        """Count so many things that were done for a goal, once in each message.
+
+        To a total only what is told of it is added; without an amount it is asked for.
+        """
         scope = self.scope
+        if amount is None and find_total(state.goal) is not None:
+            return GoalDecision(text=self.say("how_much", text=state.goal.text))
         step = Progress(
             id=new_id(scope.now),
             person=scope.person,
@@ -208,7 +234,7 @@ class GoalDesk:
             message=scope.message,
             message_seq=scope.message_seq,
             at=scope.now,
-            amount=amount,
+            amount=1 if amount is None else amount,
         )
         known = any(each.message == step.message is not None for each in state.progress)
         after = state if known else replace(state, progress=(*state.progress, step))

@@ -11,7 +11,7 @@ from datetime import date
 from typing import Final, Literal
 
 from oldfriend.db.database import Row, SqlValue, Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.messages import sanitize_text
 from oldfriend.measurements.measures import get_measure
@@ -171,6 +171,29 @@ async def list_told_lately(
         limit=MAX_TOLD_LATELY,
     )
     return [parse_row(each) for each in rows]
+
+
+async def list_told_since(
+    tx: Transaction, person: PersonId, name: str, *, since: Micros
+) -> list[Measurement]:
+    """Return the values of a measure that were taken in and measured since a moment, or that day.
+
+    Of a day that has one value, the one that counts.
+    """
+    rows = await tx.rows(
+        """SELECT id FROM measurement
+           WHERE person = :person AND name = :name AND recorded_at >= :since""",
+        person=person,
+        name=name,
+        since=since,
+    )
+    told = {row[0] for row in rows}
+    listed = await list_measurements(tx, person, name) if told else []
+    return [
+        each
+        for each in listed
+        if each.id in told and each.day >= from_micros(since, each.zone).date()
+    ]
 
 
 async def list_kept_measures(tx: Transaction, person: PersonId) -> list[tuple[str, int, date]]:

@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 from typing import Final, NamedTuple, Protocol
 
@@ -144,7 +145,8 @@ def compute_confidence(
 EVIDENCE_COLUMNS: Final = """e.id, e.object, e.message, e.version, e.quote, e.author, e.trust,
            e.signal,
     e.stance, e.confidence, e.extractor, e.segment, e.said_at, m.zone, m.speaker, m.role,
-    c.channel"""
+    c.channel, (SELECT min(d.day) FROM diary_entry d
+      WHERE d.person = e.person AND d.message_seq = m.seq)"""
 EVIDENCE_TABLES: Final = """evidence e JOIN message m ON m.id = e.message AND m.version = e.version
     AND m.person = e.person JOIN chat c ON c.id = m.chat"""
 
@@ -505,4 +507,5 @@ def parse_evidence_row(row: Row) -> Evidence:
         speaker=row[14],
         role=row[15],
         channel=row[16],
+        diary_day=None if row[17] is None else date.fromisoformat(row[17]),
     )

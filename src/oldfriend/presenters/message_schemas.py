@@ -184,6 +184,9 @@ class EvidenceSchema(Schema):
     supports: bool
     at: str
     channel: str | None = field(default=None, metadata=describe("The channel, if it is known."))
+    diary_day: str | None = field(
+        default=None, metadata=describe("The day of the diary entry that the words are from.")
+    )
 
     @classmethod
     def from_domain(cls, evidence: Evidence) -> Self:
@@ -197,6 +200,7 @@ class EvidenceSchema(Schema):
             supports=evidence.stance == "supports",
             at=format_time(evidence.said_at, evidence.zone),
             channel=evidence.channel or None,
+            diary_day=None if evidence.diary_day is None else evidence.diary_day.isoformat(),
         )
 
 

@@ -33,6 +33,9 @@ class TaskSchema(Schema):
     created: str
     delivered: str | None = field(metadata=describe("When it was said last."))
     message: str | None = field(metadata=describe("The message that asked for it."))
+    project: str | None = field(
+        metadata=describe("The name of the project that was open where it was made.")
+    )
 
     @classmethod
     def from_domain(cls, task: Task, *, zone: str) -> Self:
@@ -52,6 +55,7 @@ class TaskSchema(Schema):
             created=format_time(task.created_at, zone),
             delivered=format_time(task.delivered_at, zone),
             message=task.message,
+            project=task.project_name,
         )
 
 

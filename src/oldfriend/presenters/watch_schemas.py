@@ -9,17 +9,21 @@ from oldfriend.watches.watch import Condition, Watch, WatchStatus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchSchema(Schema):
-    """A page that is read until it changes."""
+    """A page that is read until it changes, or a number of the person's own with a limit."""
 
     id: str
-    url: str
+    url: str = field(metadata=describe("The address, or `measure:UNIT:NAME` for a number."))
+    measure: str | None = field(metadata=describe("The measure that is watched; null for a page."))
+    unit: str = field(metadata=describe("The unit of a number's limit."))
     text: str = field(metadata=describe("What the person asked, or the address."))
     condition: Condition
-    threshold: float | None = field(metadata=describe("The price; null for any change."))
+    threshold: float | None = field(metadata=describe("The price or number; null for any change."))
     status: WatchStatus = field(
         metadata=describe("`fired`: it was seen; `lost`: it could not be read. Both end it.")
     )
-    amount: float | None = field(metadata=describe("The first price on it when it was read last."))
+    amount: float | None = field(
+        metadata=describe("The first price on it when it was read last, or the number.")
+    )
     next_check: str | None
     created: str
     message: str | None = field(metadata=describe("The message that asked for it."))
@@ -30,12 +34,16 @@ class WatchSchema(Schema):
         return cls(
             id=watch.id,
             url=watch.url,
+            measure=None if watch.number is None else watch.number.name,
+            unit="" if watch.number is None else watch.number.unit,
             text=watch.text,
             condition=watch.condition,
             threshold=watch.threshold,
             status=watch.status,
             amount=watch.amount,
-            next_check=format_time(watch.next_check_at, zone) if watch.status == "active" else None,
+            next_check=format_time(watch.next_check_at, zone)
+            if watch.status == "active" and watch.number is None
+            else None,
             created=format_time(watch.created_at, zone),
             message=watch.message,
         )

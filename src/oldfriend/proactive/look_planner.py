@@ -19,6 +19,7 @@ from oldfriend.proactive.person_state import load_person_state
 from oldfriend.proactive.policy import Impulse, PersonState, decide
 from oldfriend.proactive.proactive_settings import load_proactive_settings
 from oldfriend.proactive.quiet_hours import align_to_clock
+from oldfriend.proactive.watch_impulses import fire_number_watches
 from oldfriend.queues.scheduled_jobs import JobSpec, list_due_times, schedule_job
 
 LOOK_JOB: Final = "proactive"
@@ -34,6 +35,7 @@ async def plan_next_look(tx: Transaction, person: PersonId, *, now: Micros) -> M
     settings = await load_proactive_settings(tx, person)
     if await is_group(tx, person):
         return None
+    await fire_number_watches(tx, person, now=now)
     known_person = await get_person_by_id(tx, person)
     occasions = await load_occasions(tx, known_person, settings, now=now)
     found = collect_impulses(known_person, settings, occasions, now=now)

@@ -8,6 +8,8 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Person
+from oldfriend.measurements.measurement_store import list_told_since
+from oldfriend.measurements.number_source import PREFIX, NumberSource
 from oldfriend.proactive.policy import Impulse
 
 OPEN_FOR: Final = 60 * DAY
@@ -36,6 +38,32 @@ async def list_seen_watches(
         limit=MAX_WATCHES,
     )
     return tuple(SeenWatch(id=row[0], seen_at=int(row[1])) for row in rows)
+
+
+async def fire_number_watches(tx: Transaction, person: PersonId, *, now: Micros) -> None:
+    """End the watches of a person's numbers that a new one has passed, so that it is told."""
+    rows = await tx.rows(
+        """SELECT id, url, condition, threshold, created_at FROM watch
+           WHERE person = :person AND status = 'active' AND url LIKE :source LIMIT :limit""",
+        person=person,
+        source=f"{PREFIX}%",
+        limit=MAX_WATCHES,
+    )
+    for watch, url, condition, threshold, created_at in rows:
+        number = NumberSource.parse(url)
+        if number is None:
+            continue
+        told = await list_told_since(tx, person, number.name, since=created_at)
+        value = number.find_beyond(told, threshold, is_above=condition == "above")
+        if value is not None:
+            await tx.run(
+                """UPDATE watch SET status = 'fired', amount = :value, changed_at = :now
+                   WHERE person = :person AND id = :watch""",
+                value=value,
+                now=now,
+                person=person,
+                watch=watch,
+            )
 
 
 def collect_watches(person: Person, watches: Sequence[SeenWatch]) -> Iterator[Impulse]:

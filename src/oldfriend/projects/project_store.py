@@ -123,7 +123,12 @@ async def open_project(
 
 
 async def delete_project(tx: Transaction, person: PersonId, project: str) -> None:
-    """Delete a project; what was said in it stays."""
+    """Delete a project; what was said and is to be done in it stays."""
+    await tx.run(
+        "UPDATE task SET project = NULL WHERE person = :person AND project = :project",
+        person=person,
+        project=project,
+    )
     for table, column in (("project_span", "project"), ("project", "id")):
         await tx.run(
             f"DELETE FROM {table} WHERE person = :person AND {column} = :project",

@@ -70,8 +70,10 @@ from oldfriend.turn.request_handlers.measurement_texts import load_measurement_t
 from oldfriend.turn.request_handlers.request_kinds import find_request
 from oldfriend.turn.request_handlers.task_requests import list_told_tasks, read_command
 from oldfriend.turn.store_change import ChangeScope
+from oldfriend.turn.task_changes import place_in_project
 from oldfriend.turn.watch_requests import MAX_TEXT_CHARS, read_watch
-from oldfriend.watches.watch_phrases import load_watch_phrases
+from oldfriend.watches.number_limits import read_number_limit
+from oldfriend.watches.watch_phrases import AskedWatch, load_watch_phrases
 from oldfriend.watches.watch_store import list_watches, save_watch, schedule_watch
 
 
@@ -129,9 +131,10 @@ async def apply_edit(tx: Transaction, message: Message, *, now: Micros) -> Follo
         *decide_edit(desk, message, [each for each in made if each not in taken_back], asked),
     ]
     for each in decisions:
-        for task, _ in each.saved:
-            await save_task(tx, task)
-            await schedule_reminder(tx, task, now=now)
+        for task, earlier in each.saved:
+            placed = task if earlier is not None else await place_in_project(tx, task)
+            await save_task(tx, placed)
+            await schedule_reminder(tx, placed, now=now)
     return FollowedEdit(desk=desk, text="\n".join([*(each.text for each in decisions), *others]))
 
 
@@ -267,6 +270,10 @@ async def follow_watches(tx: Transaction, message: Message, *, now: Micros) -> l
     watch = made[0]
     phrases = load_watch_phrases(message.language)
     asked, url = read_watch(message.text, phrases)
+    limit = read_number_limit(message.text, phrases.language) if watch.number else None
+    if watch.number is not None and limit is not None:
+        asked = AskedWatch(ask="watch", condition=limit.condition, threshold=limit.value)
+        url = limit.to_source(watch.number.unit)
     if asked is None:
         later = replace(watch, status="ended", changed_at=now)
     else:
@@ -282,7 +289,7 @@ async def follow_watches(tx: Transaction, message: Message, *, now: Micros) -> l
         later = replace(later, seen="", amount=None, next_check_at=now, changed_at=now)
     await save_watch(tx, later)
     await schedule_watch(tx, later, now=now)
-    return [phrases.say("stopped", url=watch.url) if asked is None else phrases.confirm(later)]
+    return [phrases.tell_ended(watch) if asked is None else phrases.confirm(later)]
 
 
 async def follow_diary(tx: Transaction, message: Message, *, now: Micros) -> list[str]:

@@ -28,6 +28,7 @@ from oldfriend.proactive.person_state import load_person_state
 from oldfriend.proactive.policy import Impulse, PersonState, ProactiveDecision, decide
 from oldfriend.proactive.proactive_phrases import load_proactive_phrases
 from oldfriend.proactive.proactive_settings import load_proactive_settings
+from oldfriend.proactive.watch_impulses import fire_number_watches
 from oldfriend.replies.proactive_wording import Wording, word_by_model, word_by_phrase
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
 from oldfriend.usage.model_calls import discard_answers
@@ -72,6 +73,7 @@ async def review_impulses(tx: Transaction, person: PersonId, *, now: Micros) -> 
     await lock_person(tx, person)
     if await is_group(tx, person):
         return None
+    await fire_number_watches(tx, person, now=now)
     review = await load_review(tx, person, now=now)
     await add_impulses(
         tx, person, [each for each in review.found if each.not_before <= now], now=now

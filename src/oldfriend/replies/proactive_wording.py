@@ -15,7 +15,6 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import log_warning
 from oldfriend.app.recorded_models import build_background_model
 from oldfriend.db.database import Transaction
-from oldfriend.domain.belief_kinds import PATTERN
 from oldfriend.domain.belief_times import get_deadline
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import EmbeddingFailed, ModelError
@@ -51,12 +50,13 @@ from oldfriend.prompts.prompt import get_prompt
 from oldfriend.replies.source_records import (
     SourceRecord,
     build_memory_record,
+    load_patterns,
     load_source_records,
 )
 from oldfriend.replies.unprompted_messages import REMINDER_KEY, build_external_id
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.turn.prompt_labels import sanitize
-from oldfriend.turn.quotes import format_day, format_moment
+from oldfriend.turn.quotes import format_date, format_day, format_moment
 from oldfriend.turn.receipt_items import build_listed_item
 from oldfriend.turn.reply_stream import filter_output
 from oldfriend.turn.request_handlers.agenda_requests import DAYS_PER_WEEK, MAX_LINES, start_of
@@ -74,7 +74,7 @@ MAX_WORDED: Final = 5
 MAX_KNOWN: Final = 20
 MAX_AGENDA: Final = 10
 """Reminders, goals and limitations, of each, that are shown with the checklist."""
-MAX_PATTERNS: Final = 3
+MAX_DIARY_DAYS: Final = 3
 """Of a recap."""
 MAX_SUMMARIES: Final = 3
 """Beliefs and summaries by which a model looks at the checklist."""
@@ -166,7 +166,8 @@ async def word_recap(
     if not lines:
         return None
     patterns = await load_patterns(tx, person)
-    lines += [phrases.phrases["recap_pattern"].format(text=each.quote) for each in patterns]
+    book = load_phrases(phrases.language)
+    lines += [word_pattern(each, phrases, book) for each in patterns]
     return Wording(
         text="\n".join([phrases.phrases["recap"], *lines]),
         reason=phrases.reasons["recap"],
@@ -213,14 +214,13 @@ async def word_number(
     )
 
 
-async def load_patterns(tx: Transaction, person: Person) -> list[SourceRecord]:
-    """Load the foremost of what is believed to recur in somebody's life."""
-    known = await list_memories(tx, person.id, kinds=[PATTERN.name])
-    known = [each for each in known if may_be_told(each.memory)]
-    known.sort(key=lambda each: (each.memory.importance, each.memory.learned_at), reverse=True)
-    return [
-        build_memory_record(each.memory, each.base_seq, (), person) for each in known[:MAX_PATTERNS]
-    ]
+def word_pattern(record: SourceRecord, phrases: ProactivePhrases, book: LocalePhrases) -> str:
+    """Word a pattern, with the newest days of the diary that it is seen on."""
+    line = phrases.phrases["recap_pattern"].format(text=record.quote)
+    days = [format_date(book, each) for each in record.diary_days[-MAX_DIARY_DAYS:]]
+    if not days:
+        return line
+    return f"{line} {phrases.phrases['recap_pattern_days'].format(days='; '.join(days))}"
 
 
 async def word_checklist(

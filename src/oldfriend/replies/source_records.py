@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.diary.diary_store import find_entry
+from oldfriend.domain.belief_kinds import PATTERN
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId
@@ -13,7 +15,7 @@ from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.messages import Person
 from oldfriend.goals.goal_store import find_goal
 from oldfriend.lang.detection import detect_language
-from oldfriend.memory.belief_views import get_memory_state
+from oldfriend.memory.belief_views import get_memory_state, list_memories
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.message_log import get_message
 from oldfriend.memory.receipts import ReceiptItem
@@ -28,6 +30,7 @@ from oldfriend.turn.receipt_items import build_listed_item
 from oldfriend.watches.watch_phrases import load_watch_phrases
 from oldfriend.watches.watch_store import find_watch
 
+MAX_PATTERNS: Final = 3
 SAD: Final[frozenset[UserEmotion]] = frozenset({"frustrated", "anxious", "overwhelmed"})
 
 
@@ -45,6 +48,7 @@ class SourceRecord:
     is_date_only: bool = False
     is_delivered: bool = False  # a reminder that came, and was not done
     found: str = ""  # what was seen of a watch
+    diary_days: tuple[date, ...] = ()  # of the entries that a belief rests on
 
 
 async def load_source_records(
@@ -189,3 +193,25 @@ def build_memory_record(
         memory=memory,
         is_by_companion=newest.trust == "companion",
     )
+
+
+async def load_patterns(tx: Transaction, person: Person) -> list[SourceRecord]:
+    """Load the foremost of what is believed to recur in somebody's life."""
+    known = await list_memories(tx, person.id, kinds=[PATTERN.name])
+    known = [each for each in known if may_be_told(each.memory)]
+    known.sort(key=lambda each: (each.memory.importance, each.memory.learned_at), reverse=True)
+    known = known[:MAX_PATTERNS]
+    evidence = await list_object_evidence(tx, person.id, [each.memory.id for each in known])
+    return [
+        replace(
+            build_memory_record(each.memory, each.base_seq, (), person),
+            diary_days=list_diary_days(evidence.get(each.memory.id, ())),
+        )
+        for each in known
+    ]
+
+
+def list_diary_days(evidence: Sequence[Evidence]) -> tuple[date, ...]:
+    """Return the days of the diary that support a belief, each once."""
+    days = (each.diary_day for each in evidence if each.stance == "supports")
+    return tuple(sorted({each for each in days if each is not None}))

@@ -41,6 +41,8 @@ class Task:
     created_at: Micros
     changed_at: Micros
     delivered_at: Micros | None = None
+    project: str | None = None  # that was open where it was made
+    project_name: str | None = None  # read, never stored: a project may be deleted
 
     @property
     def short_id(self) -> str:

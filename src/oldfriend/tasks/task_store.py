@@ -20,7 +20,9 @@ from oldfriend.tasks.task import ACTIVE, KINDS, STATUSES, Task, TaskStatus
 
 TASK_COLUMNS: Final = """id, person, chat, message, message_seq, text, time_words, language, kind,
     status, question, due_at, starts_at, zone, is_date_only, rrule, created_at, changed_at,
-    delivered_at"""
+    delivered_at, project"""
+READ_COLUMNS: Final = f"""{TASK_COLUMNS},
+    (SELECT p.name FROM project p WHERE p.id = task.project AND p.person = task.person)"""
 NEAR: Final = 30 * MINUTE
 """Two reminders of nearly the same words within this time are one."""
 MIN_SHARED_WORDS: Final = 3
@@ -36,7 +38,7 @@ async def save_task(tx: Transaction, task: Task) -> None:
         f"""INSERT INTO task ({TASK_COLUMNS})
            VALUES (:id, :person, :chat, :message, :message_seq, :text, :time_words, :language,
              :kind, :status, :question, :due_at, :starts_at, :zone, :is_date_only, :rrule,
-             :created_at, :changed_at, :delivered_at)
+             :created_at, :changed_at, :delivered_at, :project)
            ON CONFLICT (id) DO UPDATE SET message_seq = excluded.message_seq,
              text = excluded.text, time_words = excluded.time_words,
              kind = excluded.kind, status = excluded.status, question = excluded.question,
@@ -63,13 +65,14 @@ async def save_task(tx: Transaction, task: Task) -> None:
         created_at=task.created_at,
         changed_at=task.changed_at,
         delivered_at=task.delivered_at,
+        project=task.project,
     )
 
 
 async def find_task(tx: Transaction, person: PersonId, task: str) -> Task | None:
     """Return the task of a person with an id."""
     row = await tx.row(
-        f"SELECT {TASK_COLUMNS} FROM task WHERE person = :person AND id = :task",
+        f"SELECT {READ_COLUMNS} FROM task WHERE person = :person AND id = :task",
         person=person,
         task=task,
     )
@@ -83,7 +86,7 @@ async def get_task(tx: Transaction, person: PersonId, partial_id: str) -> Task:
     """
     wanted = partial_id.strip().lower()
     rows = await tx.rows(
-        f"""SELECT {TASK_COLUMNS} FROM task WHERE person = :person AND id LIKE :begins ESCAPE '!'
+        f"""SELECT {READ_COLUMNS} FROM task WHERE person = :person AND id LIKE :begins ESCAPE '!'
            ORDER BY id LIMIT 2""",
         person=person,
         begins=f"{wanted.translate(LIKE_SIGNS)}%",
@@ -107,7 +110,7 @@ async def list_tasks(
     """
     names = {f"status{index}": status for index, status in enumerate(statuses)}
     rows = await tx.rows(
-        f"""SELECT {TASK_COLUMNS} FROM task WHERE person = :person
+        f"""SELECT {READ_COLUMNS} FROM task WHERE person = :person
            AND status IN ({", ".join(f":{name}" for name in names)})
            AND (status <> 'delivered' OR delivered_at >= :since OR changed_at >= :since)
            ORDER BY status = 'delivered', due_at IS NULL, due_at, created_at, id LIMIT :limit""",
@@ -122,12 +125,12 @@ async def list_tasks(
 async def list_unscheduled_tasks(tx: Transaction, *, limit: int) -> list[Task]:
     """List everybody's reminders to come that no job waits for."""
     rows = await tx.rows(
-        f"""SELECT {TASK_COLUMNS} FROM task t
-           WHERE t.status IN ('open', 'asking') AND t.due_at IS NOT NULL AND NOT EXISTS
+        f"""SELECT {READ_COLUMNS} FROM task
+           WHERE status IN ('open', 'asking') AND due_at IS NOT NULL AND NOT EXISTS
              (SELECT 1 FROM job_key k WHERE k.queue = 'agenda'
-              AND k.partition IN ('reminders/' || t.person, 'actions/' || t.person)
-              AND k.key = t.id || '/' || CAST(t.due_at AS TEXT))
-           ORDER BY t.due_at LIMIT :limit""",
+              AND k.partition IN ('reminders/' || task.person, 'actions/' || task.person)
+              AND k.key = task.id || '/' || CAST(task.due_at AS TEXT))
+           ORDER BY due_at LIMIT :limit""",
         limit=limit,
     )
     return [parse_task_row(row) for row in rows]
@@ -174,7 +177,7 @@ def advance(task: Task, *, now: Micros) -> Task:
 
 
 def parse_task_row(row: Row) -> Task:
-    """Parse a row of TASK_COLUMNS."""
+    """Parse a row of READ_COLUMNS."""
     (
         task_id,
         person,
@@ -195,6 +198,8 @@ def parse_task_row(row: Row) -> Task:
         created_at,
         changed_at,
         delivered_at,
+        project,
+        project_name,
     ) = row
     return Task(
         id=task_id,
@@ -216,6 +221,8 @@ def parse_task_row(row: Row) -> Task:
         created_at=created_at,
         changed_at=changed_at,
         delivered_at=delivered_at,
+        project=project,
+        project_name=project_name,
     )
 
 

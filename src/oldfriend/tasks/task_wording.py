@@ -113,7 +113,8 @@ class TaskWording:
                 number=number,
                 text=task.text,
                 at=self.format_listed_time(task)
-                + (self.say("list_action") if task.kind == "action" else ""),
+                + (self.say("list_action") if task.kind == "action" else "")
+                + self.name_project(task),
                 id=task.short_id,
             )
             for number, task in number_tasks(tasks[:MAX_LISTED], among)
@@ -121,6 +122,10 @@ class TaskWording:
         if len(tasks) > MAX_LISTED:
             lines.append(self.say("more", count=len(tasks) - MAX_LISTED))
         return "\n".join([self.say("list_head"), *lines])
+
+    def name_project(self, task: Task) -> str:
+        """Name the project of a task behind its time in a list; empty if it is in none."""
+        return self.say("list_project", project=task.project_name) if task.project_name else ""
 
     def format_listed_time(self, task: Task) -> str:
         """Format the time of a task behind its text in a list."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.memory.people import lock_person
+from oldfriend.projects.project_store import find_open_project
 from oldfriend.tasks.reminder_jobs import schedule_reminder
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_store import find_task, save_task
@@ -36,8 +37,18 @@ class SaveTask:
         if stored is None and self.earlier is not None:
             return
         task = replace(self.task, changed_at=scope.now)
+        if self.earlier is None:
+            task = await place_in_project(tx, task)
         await save_task(tx, task)
         await schedule_reminder(tx, task, now=scope.now)
+
+
+async def place_in_project(tx: Transaction, task: Task) -> Task:
+    """Return a new task as one of the project that is open in its chat, if any is."""
+    opened = None
+    if task.chat is not None and task.project is None:
+        opened = await find_open_project(tx, task.person, task.chat)
+    return task if opened is None else replace(task, project=opened.id)
 
 
 def is_unchanged(stored: Task | None, earlier: Task | None) -> bool:

@@ -1,4 +1,4 @@
-"""Watch requests: starts, lists and ends watches, as in "tell me when https://… changes".
+"""Watch requests: starts, lists and ends watches, as in "tell me when my weight goes above 80".
 
 Only an address that the person wrote is watched, and only while pages may be read.
 """
@@ -9,6 +9,7 @@ from typing import Final
 
 from oldfriend.domain.ids import new_random_id
 from oldfriend.lang.language_pack import choose_language_with, list_languages
+from oldfriend.measurements.measurement_store import find_latest, list_kept_measures
 from oldfriend.proactive.proactive_settings import load_proactive_settings
 from oldfriend.tasks.sentence_words import split_sentences
 from oldfriend.turn.lookup_switches import say_off
@@ -21,6 +22,7 @@ from oldfriend.turn.request_handlers.handler import (
 from oldfriend.turn.request_handlers.request_kinds import find_request
 from oldfriend.turn.watch_changes import WatchChange
 from oldfriend.watches.amounts import parse_amount
+from oldfriend.watches.number_limits import is_ended, read_limit_command, read_number_limit
 from oldfriend.watches.watch import Condition, Watch
 from oldfriend.watches.watch_phrases import (
     LINK,
@@ -67,6 +69,9 @@ async def handle_watch_request(
         return None
     links = list(dict.fromkeys(list_links(text)))
     language = context.perception.language
+    number = None if links else await handle_number(context, text, command)
+    if number is not None:
+        return number
     if command is not None:
         phrases = load_watch_phrases(language)
         asked = read_command(hide_link(command["rest"] or ""))
@@ -81,6 +86,40 @@ async def handle_watch_request(
         if asked is not None and not (asked.ask == "watch" and len(links) != 1):
             return await decide(context, phrases, asked, links, may_read_pages=may_read_pages)
     return await handle_likely(context, links, may_read_pages=may_read_pages)
+
+
+async def handle_number(
+    context: HandlerContext, text: str, command: re.Match[str] | None
+) -> HandledRequest | None:
+    """Decide what a message asks about a number of the person's own; None if it asks nothing."""
+    person = context.utterance.person.id
+    spoken = choose_language_with("watches", context.perception.language)
+    async with context.db.begin_read() as tx:
+        active = await list_watches(tx, person)
+        kept = [name for name, _, _ in await list_kept_measures(tx, person)]
+        is_muted = "watch" in (await load_proactive_settings(tx, person)).muted
+    for language in dict.fromkeys((spoken, *LANGUAGES)):
+        phrases = load_watch_phrases(spoken if command is not None else language)
+        if command is None:
+            ended = [
+                each
+                for each in active
+                if each.number is not None and is_ended(text, each.number.name, language)
+            ]
+            if ended:
+                return stop(phrases, active, ended[0].url, context)
+            limit = read_number_limit(text, language, kept)
+        else:
+            limit = read_limit_command(command["rest"] or "", kept)
+        if limit is not None:
+            async with context.db.begin_read() as tx:
+                latest = await find_latest(tx, person, limit.measure.name)
+            unit = limit.measure.unit if latest is None else latest.unit
+            asked = AskedWatch(ask="watch", condition=limit.condition, threshold=limit.value)
+            watch = build_watch(context, phrases, asked, limit.to_source(unit))
+            handled = store_new(phrases, active, watch, is_muted=is_muted)
+            return replace(handled, is_command=command is not None)
+    return None
 
 
 async def handle_likely(
@@ -167,9 +206,21 @@ async def decide(
     if len(links) != 1 or normalize_public_link(links[0]) is None:
         return refuse_links(phrases, links)
     watch = build_watch(context, phrases, asked, links[0])
+    return store_new(phrases, active, watch, is_muted=is_muted)
+
+
+def store_new(
+    phrases: WatchPhrases, active: list[Watch], watch: Watch, *, is_muted: bool
+) -> HandledRequest:
+    """Store a new watch, unless there is the same one or the list is full."""
     same = tuple(each.id for each in active if is_same(each, watch))
     if same:
-        return HandledRequest(name=NAME, text=phrases.say("exists", url=watch.url), records=same)
+        known = (
+            phrases.say("exists", url=watch.url)
+            if watch.number is None
+            else phrases.say_number("exists", watch)
+        )
+        return HandledRequest(name=NAME, text=known, records=same)
     if len(active) >= MAX_WATCHES:
         return HandledRequest(name=NAME, text=phrases.say("full"))
     said = phrases.confirm(watch)
@@ -223,7 +274,9 @@ def stop(
     named = [
         each
         for number, each in enumerate(active, 1)
-        if ref == str(number) or ref == each.url or (len(ref) >= 4 and each.id.startswith(ref))
+        if ref in {str(number), each.url}
+        or ref.casefold() == phrases.name(each).casefold()
+        or (len(ref) >= 4 and each.id.startswith(ref))
     ]
     if not named:
         return HandledRequest(name=NAME, text=phrases.say("not_found"))
@@ -233,7 +286,7 @@ def stop(
     )
     return HandledRequest(
         name=NAME,
-        text=phrases.say("stopped", url=named[0].url),
+        text=phrases.tell_ended(named[0]),
         records=tuple(each.id for each in named),
         changes=changes,
     )

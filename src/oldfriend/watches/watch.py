@@ -1,4 +1,4 @@
-"""Watch: a page that is read again and again until it changes, and what was seen of it."""
+"""Watch: a page that is read until it changes, or a number of one's own until it passes a limit."""
 
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -6,6 +6,7 @@ from typing import Final, Literal, get_args
 
 from oldfriend.domain.clock import HOUR, Micros
 from oldfriend.domain.ids import SHORT_ID_CHARS, ChatId, MessageId, PersonId
+from oldfriend.measurements.number_source import NumberSource
 from oldfriend.watches.amounts import find_amount
 
 Condition = Literal["changes", "below", "above"]
@@ -44,6 +45,11 @@ class Watch:
     def short_id(self) -> str:
         """The id as people see and say it."""
         return self.id[:SHORT_ID_CHARS]
+
+    @property
+    def number(self) -> NumberSource | None:
+        """The measure that is watched; None for a page."""
+        return NumberSource.parse(self.url)
 
     def after_reading(self, text: str, *, now: Micros) -> "Watch":
         """Return the watch after its page was read."""

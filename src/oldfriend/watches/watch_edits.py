@@ -7,6 +7,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import new_random_id
 from oldfriend.domain.messages import Person
+from oldfriend.measurements.number_source import NumberSource
 from oldfriend.memory.people import lock_person
 from oldfriend.prompts.locale_phrases import choose_language
 from oldfriend.watches.watch import Condition, Watch
@@ -36,8 +37,11 @@ async def add_watch(
 ) -> Watch:
     """Watch an address, and return the watch, or the same one that there is. Raises InvalidInput.
 
-    The address is one that may be asked for.
+    The address is one that may be asked for, or the source of a number.
     """
+    number = NumberSource.parse(url)
+    if number is not None and (below is above or not number.is_known):
+        raise InvalidInput("A number needs a measure, a unit that it is told in, and one limit.")
     if below is not None and above is not None:
         raise InvalidInput("Watch for a price below or above a limit, not both.")
     await lock_person(tx, person.id)
@@ -61,6 +65,7 @@ async def add_watch(
         created_at=now,
         changed_at=now,
     )
+    watch = replace(watch, text=load_phrases_of(person).name(watch))
     await save_watch(tx, watch)
     await schedule_watch(tx, watch, now=now)
     await tx.notify()

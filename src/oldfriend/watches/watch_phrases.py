@@ -10,6 +10,8 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
+from oldfriend.measurements.lexicon import get_lexicon
+from oldfriend.measurements.number_source import NumberSource
 from oldfriend.watches.amounts import find_amount, parse_amount
 from oldfriend.watches.watch import Condition, Watch
 
@@ -86,6 +88,8 @@ class WatchPhrases:
 
     def confirm(self, watch: Watch) -> str:
         """Say what is watched, as it is stored."""
+        if watch.number is not None:
+            return self.say_number(watch.condition, watch)
         if watch.threshold is None:
             return self.say("set", url=watch.url)
         return self.say(watch.condition, url=watch.url, limit=format_amount(watch.threshold))
@@ -95,7 +99,7 @@ class WatchPhrases:
         if not watches:
             return self.say("empty")
         lines = [
-            self.say("line", number=number, url=each.url, limit=self.format_limit(each))
+            self.say("line", number=number, url=self.name(each), limit=self.format_limit(each))
             for number, each in enumerate(watches, 1)
         ]
         return "\n".join([self.say("head"), *lines])
@@ -104,10 +108,50 @@ class WatchPhrases:
         """Format the price for which a page is watched; empty for any change."""
         if watch.threshold is None:
             return ""
+        if watch.number is not None:
+            return self.say_number(f"line_{watch.condition}", watch)
         limit = self.say(f"line_{watch.condition}", limit=format_amount(watch.threshold))
         if watch.amount is None:
             return limit
         return limit + self.say("now", amount=format_amount(watch.amount))
+
+    def tell_ended(self, watch: Watch) -> str:
+        """Say that something is watched no more."""
+        if watch.number is not None:
+            return self.say_number("stopped", watch)
+        return self.say("stopped", url=watch.url)
+
+    def name(self, watch: Watch) -> str:
+        """Return what is watched: an address, or a measure as the language calls it."""
+        number = watch.number
+        return watch.url if number is None else self.name_measure(number)
+
+    def name_measure(self, number: NumberSource) -> str:
+        """Return what a measure is called."""
+        return get_lexicon(self.language).names.get(number.name, number.name)
+
+    def say_number(self, name: str, watch: Watch) -> str:
+        """Return a phrase about a number, with its measure, its limit and its value."""
+        number = watch.number
+        assert number is not None
+        title = self.name_measure(number)
+        return self.say(
+            f"number_{name}",
+            measure=title[:1].upper() + title[1:] if name.startswith("is_") else title,
+            limit=self.format_value(watch.threshold, number.unit),
+            amount=self.format_value(watch.amount, number.unit),
+        )
+
+    def format_value(self, value: float | None, unit: str) -> str:
+        """Format a value with its unit; empty without one."""
+        lexicon = get_lexicon(self.language)
+        if value is None:
+            return ""
+        text = format_amount(value)
+        if lexicon.has_decimal_comma:
+            text = text.replace(".", ",")
+        shown = lexicon.unit_names.get(unit)
+        return f"{text} {unit}".rstrip() if shown is None else shown.format(value=text)
 
     def tell_first(self, watch: Watch) -> str:
         """Say which price a page has as it is first read; empty if it is watched for no price."""
@@ -122,6 +166,8 @@ class WatchPhrases:
 
     def tell(self, watch: Watch) -> str:
         """Say what was seen, by which a watch has ended."""
+        if watch.number is not None:
+            return self.say_number(f"is_{watch.condition}", watch)
         if watch.status == "lost":
             return self.say("lost", url=watch.url)
         if watch.threshold is None or watch.amount is None:

@@ -91,11 +91,11 @@ async def get_watch(tx: Transaction, person: PersonId, partial_id: str) -> Watch
 async def schedule_watch(
     tx: Transaction, watch: Watch, *, now: Micros, is_again: bool = False
 ) -> None:
-    """Schedule the next look at a watch, unless a job waits for it already.
+    """Schedule the next look at a page, unless a job waits for it already.
 
     Again: because a job for it came too early.
     """
-    if watch.status == "active":
+    if watch.status == "active" and watch.number is None:
         await schedule_job(
             tx,
             f"watches/{watch.person}",

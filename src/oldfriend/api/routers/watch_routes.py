@@ -5,8 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from oldfriend.api.auth import CurrentUser, HubDep
+from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.requests import WatchRequest
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.measurements.number_source import NumberSource
+from oldfriend.memory.web_sessions import Principal
 from oldfriend.presenters.watch_schemas import WatchListSchema, WatchSchema
 from oldfriend.watches.watch import STATUSES
 from oldfriend.watches.watch_edits import add_watch, end_watch
@@ -35,13 +38,20 @@ async def create_watch(made: WatchRequest, me: CurrentUser, hub: HubDep) -> Watc
     """Have a page read every six hours; you are told once when it changes.
 
     With `below` or `above`, when the first price on it is. Pages are read only where that is
-    switched on.
+    switched on. `measure:kg:weight` is your weight, which needs a limit in kilograms.
     """
+    if NumberSource.parse(made.url) is not None:
+        return await add(made.url, made, me, hub)
     if not hub.app.settings.web.pages:
         raise InvalidInput("Reading pages is switched off: set `pages = true` under [web].")
     url = normalize_public_link(made.url)
     if url is None:
         raise InvalidInput("That is not an address of the public web.")
+    return await add(url, made, me, hub)
+
+
+async def add(url: str, made: WatchRequest, me: Principal, hub: ConnectionHub) -> WatchSchema:
+    """Watch an address that may be asked for, or a number."""
     async with hub.app.db.begin_write() as tx:
         watch = await add_watch(
             tx, me.person, url, now=hub.app.clock(), below=made.below, above=made.above

@@ -25,6 +25,8 @@ from oldfriend.projects.project_store import (
     save_project,
 )
 from oldfriend.prompts.locale_phrases import load_phrases
+from oldfriend.tasks.task_store import list_tasks
+from oldfriend.tasks.task_wording import MAX_LISTED, TaskWording
 from oldfriend.turn.quotes import extract_excerpt, format_day
 from oldfriend.turn.receipt_items import build_listed_item
 from oldfriend.turn.request_handlers.handler import (
@@ -154,7 +156,7 @@ class ProjectDesk:
         return "\n".join([self.format_line(found), *await self.describe(tx, found.project)])
 
     async def describe(self, tx: Transaction, project: Project) -> list[str]:
-        """Return the role in a project, and what was last said in it, as lines."""
+        """Return the role in a project, what is to be done and was last said in it, as lines."""
         role = [self.say["project_role"].format(role=project.role)] if project.role else []
         messages = await list_project_messages(
             tx, project.person, project.id, limit=SHOWN, before=self.message.seq
@@ -166,7 +168,23 @@ class ProjectDesk:
             )
             for each in messages
         ]
-        return [*role, *([self.say["project_said"], *said] if said else [])]
+        return [
+            *role,
+            *await self.list_tasks(tx, project),
+            *([self.say["project_said"], *said] if said else []),
+        ]
+
+    async def list_tasks(self, tx: Transaction, project: Project) -> list[str]:
+        """Return what is to be done in a project, as lines."""
+        zone, now = self.message.zone, self.context.clock()
+        wording = TaskWording(self.context.perception.reply_language, zone=zone, now=now)
+        listed = await list_tasks(tx, project.person, now=now)
+        lines = [
+            self.say["project_task"].format(text=each.text, at=wording.format_listed_time(each))
+            for each in listed
+            if each.project == project.id
+        ]
+        return [self.say["project_tasks"], *lines[:MAX_LISTED]] if lines else []
 
     def close(self) -> HandledRequest:
         """Close what is open here."""

@@ -20,17 +20,19 @@ from oldfriend.watches.amounts import NUMBER, parse_amount
 from oldfriend.web.links import list_links
 
 NAME: Final = "watch_page"
+NUMBER_NAME: Final = "watch_number"
 WRITTEN_NUMBER: Final = re.compile(NUMBER, re.ASCII)
 
 
 def build_watch_tools(*, may_read_pages: bool) -> tuple[ToolSpec, ...]:
-    """Build the tool for watches, where pages may be read."""
+    """Build the tools for watches; that of pages where they may be read."""
 
     def build(context: ToolContext) -> BoundTool:
         return bind_watch_page(context)
 
     spec = ToolSpec(name=NAME, build=build, group=TASKS_GROUP)
-    return (spec,) if may_read_pages else ()
+    number = ToolSpec(name=NUMBER_NAME, build=bind_watch_number, group=TASKS_GROUP)
+    return (number, spec) if may_read_pages else (number,)
 
 
 def bind_watch_page(context: ToolContext) -> BoundTool:
@@ -63,6 +65,43 @@ def bind_watch_page(context: ToolContext) -> BoundTool:
     )
 
 
+def bind_watch_number(context: ToolContext) -> BoundTool:
+    """Bind the tool for the person's own numbers to a turn."""
+
+    async def use(arguments: ToolArguments) -> ToolOutput:
+        check_asked(context, arguments)
+        measure = str(arguments["measure"]).replace("_", " ").strip()
+        text = f"/watch stop {measure}"
+        if arguments["action"] == "start":
+            if context.has_read_outside:
+                raise InvalidInput("Not in a turn in which something outside was asked for.")
+            unit = str(arguments.get("unit") or "")
+            text = f"/watch {measure} {read_written_limit(context, arguments)} {unit}".strip()
+        handled = await handle_watch_request(
+            build_handler_context(context, text), may_read_pages=False
+        )
+        if handled is None or (arguments["action"] == "start" and not handled.records):
+            raise InvalidInput("That is no measure with a limit that it can have.")
+        changes = tuple(with_own_words(context, each) for each in handled.changes)
+        return build_output(context, replace(handled, changes=changes))
+
+    properties: dict[str, Any] = {
+        "action": {"type": "string", "enum": ["start", "end"]},
+        "measure": {"type": "string", "description": "In English, such as weight or steps"},
+        "below": {"type": "number", "description": "Tell once a new number is below this"},
+        "above": {"type": "number", "description": "Tell once a new number is above this"},
+        "unit": {"type": "string", "description": "As the person wrote it, such as kg"},
+        "words": WORDS,
+    }
+    return bind(
+        NUMBER_NAME,
+        "Tell the person once when a number of theirs, such as their weight, passes a limit.",
+        properties,
+        use,
+        required=["action", "measure", "words"],
+    )
+
+
 def build_command(context: ToolContext, arguments: ToolArguments) -> str:
     """Return the command that says the same. Raises InvalidInput for what was not just said."""
     action, url = str(arguments["action"]), str(arguments.get("url") or "").strip()
@@ -75,16 +114,24 @@ def build_command(context: ToolContext, arguments: ToolArguments) -> str:
     own = context.utterance.own_words
     if url not in list_links(own):
         raise InvalidInput("The person has not written that address in the last message. Ask them.")
+    sides = any(arguments.get(side) is not None for side in ("below", "above"))
+    return (
+        f"/watch {url} {read_written_limit(context, arguments, url)}" if sides else f"/watch {url}"
+    )
+
+
+def read_written_limit(context: ToolContext, arguments: ToolArguments, url: str = "") -> str:
+    """Return the one limit with its side, as it was written. Raises InvalidInput for any other."""
+    own = context.utterance.own_words
     limits = [
         (side, arguments[side]) for side in ("below", "above") if arguments.get(side) is not None
     ]
-    if not limits:
-        return f"/watch {url}"
-    ((side, limit), *others) = limits
-    written = {parse_amount(each): each for each in WRITTEN_NUMBER.findall(own.replace(url, " "))}
-    if others or not isinstance(limit, int | float) or float(limit) not in written:
+    own = own.replace(url, " ") if url else own
+    written = {parse_amount(each): each for each in WRITTEN_NUMBER.findall(own)}
+    side, limit = limits[0] if limits else ("", None)
+    if len(limits) != 1 or not isinstance(limit, int | float) or float(limit) not in written:
         raise InvalidInput("The person has not told one such limit in the last message. Ask them.")
-    return f"/watch {url} {side} {written[float(limit)]}"
+    return f"{side} {written[float(limit)]}"
 
 
 def with_own_words(context: ToolContext, change: StoreChange) -> StoreChange:

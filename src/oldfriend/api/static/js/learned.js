@@ -198,7 +198,7 @@ function LearnedRow({ entry }) {
 
 function Quote({ quote }) {
   return html`<button class="words" onClick=${() => showMessage(quote.message)}>
-    <q>${quote.quote}</q> <time datetime=${quote.at}>${formatShortDay(quote.at)}</time></button>`;
+    <q>${quote.quote}</q> <time datetime=${quote.at}>${formatShortDay(quote.at)}</time>${quote.diary_day && html` <span class="meta">${t("learned_diary", { day: formatShortDay(`${quote.diary_day}T12:00`) })}</span>`}</button>`;
 }
 
 function Actions({ belief }) {

@@ -1,4 +1,4 @@
-// Goals and watched pages: progress, changing, ending.
+// Goals, watched pages and numbers: progress, changing, ending.
 import { useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { useFocus } from "../focus.js";
@@ -92,14 +92,15 @@ function Add({ actions }) {
 
 /** @param {{watch: any, actions: ReturnType<typeof useRowActions>}} props */
 function Watch({ watch, actions }) {
-  const { id, url, text, condition, threshold, amount, next_check: next } = watch;
+  const { id, url, text, condition, threshold, amount, measure, unit, next_check: next } = watch;
   const name = `watch-${id.slice(0, 8)}`;
-  const price = (value) => value.toLocaleString(language.value);
+  const formatPrice = (value) => `${value.toLocaleString(language.value)} ${unit}`.trim();
+  const description = t(measure ? `watches_number_${condition}` : CONDITIONS[condition], { price: threshold === null ? "" : formatPrice(threshold) });
   const addAgain = () => memoryApi.addWatch({ url, ...(condition === "changes" ? {} : { [condition]: threshold }) });
   const end = async () => (await actions.run(() => memoryApi.endWatch(id))) && actions.showRowStatus(t("watches_ended", { text }), addAgain);
-  const meta = [t(CONDITIONS[condition], { price: threshold === null ? "" : price(threshold) }), amount !== null && t("watches_amount", { price: price(amount) }),
+  const meta = [description, amount !== null && t("watches_amount", { price: formatPrice(amount) }),
     next && t("watches_next", { when: `${formatWeekday(next)}, ${formatTime(next)}` })];
   return html`<li class="task"><div class="task-told"><p class="text" id=${name}>${text}</p>
-      <p class="meta">${text !== url && html`<span class="address">${url}</span> · `}${meta.filter(Boolean).join(" · ")}</p></div>
+      <p class="meta">${!measure && text !== url && html`<span class="address">${url}</span> · `}${meta.filter(Boolean).join(" · ")}</p></div>
     <p class="choices"><button class="quiet" aria-describedby=${name} onClick=${end}>${t("watches_end")}</button></p></li>`;
 }

@@ -50,7 +50,7 @@ function Task({ task, change }) {
   const isBeforeEvening = new Date().getHours() < EVENING_HOUR;
   return html`<li class="task">
     <div class="task-told"><p class="text" id=${name}>${task.text}</p>
-      <p class="meta">${[task.status === "asking" ? task.question : formatWhen(task), formatRepetition(task)].filter(Boolean).join(" · ")}</p></div>
+      <p class="meta">${[task.status === "asking" ? task.question : formatWhen(task), formatRepetition(task), task.project && t("tasks_project", { project: task.project })].filter(Boolean).join(" · ")}</p></div>
     <p class="choices">
       <button class="quiet" aria-describedby=${name} onClick=${() => change({ action: "done" })}>${t("tasks_done")}</button>
       ${task.kind === "reminder" && task.status !== "asking" &&

@@ -37,6 +37,7 @@ export default {
   learned_empty: "When you tell me something that matters, it appears here: in one sentence, with the words it comes from.",
   learned_before: "From earlier days",
   learned_you: "you said so here",
+  learned_diary: "your diary of {day}",
   keep: "keep",
   kept: "kept",
   wrong: "wrong",

@@ -37,6 +37,7 @@ export default {
   learned_empty: "Cuando me cuentes algo que importe, aparecerá aquí: en una frase, con las palabras de las que viene.",
   learned_before: "De días anteriores",
   learned_you: "lo dijiste aquí",
+  learned_diary: "tu diario del {day}",
   keep: "así es",
   kept: "confirmado",
   wrong: "no es así",

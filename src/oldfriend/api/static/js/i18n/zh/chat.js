@@ -37,6 +37,7 @@ export default {
   learned_empty: "你告诉我重要的事，它就会出现在这里：一句话，并附上你的原话。",
   learned_before: "前几天记住的",
   learned_you: "你在这里说的",
+  learned_diary: "{day}的日记",
   keep: "对",
   kept: "已确认",
   wrong: "不对",
