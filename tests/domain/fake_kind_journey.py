@@ -64,24 +64,24 @@ def model() -> ScriptedModel:
 
 
 @pytest.fixture
-async def talking(app: AppContext, line: ChatContext, model: ScriptedModel) -> AppContext:
+async def talking(app: AppContext, chat_context: ChatContext, model: ScriptedModel) -> AppContext:
     """A house in which one was said and learned."""
     settings = replace(app.settings, models=ModelSettings(small=("scripted:model",)))
     models = {"main": model, "small": model, "reflect": model}
     talking = with_models(replace(app, settings=settings), models)
-    await answer_message(talking, line, MessageSubmission(text=SAID))
+    await answer_message(talking, chat_context, MessageSubmission(text=SAID))
     await schedule_learning(
-        talking.db, talking.clock, talking.settings, line.person.id, cut_reason="asked"
+        talking.db, talking.clock, talking.settings, chat_context.person.id, cut_reason="asked"
     )
     await work(talking)
     return talking
 
 
-async def texts(app: AppContext, line: ChatContext) -> list[str]:
+async def texts(app: AppContext, chat_context: ChatContext) -> list[str]:
     """What is believed of the kind."""
     async with app.db.begin_read() as tx:
         found = await list_beliefs(
-            tx, line.person.id, kinds=list_kinds(lambda kind: kind.name == KIND)
+            tx, chat_context.person.id, kinds=list_kinds(lambda kind: kind.name == KIND)
         )
     return [each.content.text for each in found]
 
@@ -92,23 +92,23 @@ def test_extraction_schema_includes_the_added_kind() -> None:
 
 
 async def test_extracted_belief_of_the_added_kind_is_validated_and_stored(
-    talking: AppContext, line: ChatContext
+    talking: AppContext, chat_context: ChatContext
 ) -> None:
     """What nobody has said is refused."""
-    assert await texts(talking, line) == [RITUAL]
+    assert await texts(talking, chat_context) == [RITUAL]
 
 
 async def test_recall_finds_a_belief_of_the_added_kind(
-    talking: AppContext, line: ChatContext
+    talking: AppContext, chat_context: ChatContext
 ) -> None:
     """Among all others, and where its kind is asked for."""
     question = build_query(
-        talking.clock, talking.settings, line.person, "Who bakes sourdough bread?"
+        talking.clock, talking.settings, chat_context.person, "Who bakes sourdough bread?"
     )
     wanted = parse_kinds([KIND]).belief_kinds
     for kinds in ((), wanted):
         found = await recall(
-            talking.search_deps, line.person, replace(question, kinds=kinds), limit=5
+            talking.search_deps, chat_context.person, replace(question, kinds=kinds), limit=5
         )
         assert RITUAL in [each.state.memory.text for each in found.beliefs]
 
@@ -127,11 +127,13 @@ async def test_api_lists_beliefs_of_the_added_kind(talking: AppContext) -> None:
 
 
 async def test_prompt_shows_the_added_kind_in_its_section(
-    talking: AppContext, line: ChatContext, model: ScriptedModel, clock: FrozenClock
+    talking: AppContext, chat_context: ChatContext, model: ScriptedModel, clock: FrozenClock
 ) -> None:
     """Where its topic is talked about."""
     clock.tick(minutes=25 * 60)
-    reply = await answer_message(talking, line, MessageSubmission(text="Is there bread left?"))
+    reply = await answer_message(
+        talking, chat_context, MessageSubmission(text="Is there bread left?")
+    )
     prompt = [each for each in model.requests if each.purpose == "reply"][-1]
 
     assert reply.receipt is not None
@@ -140,27 +142,30 @@ async def test_prompt_shows_the_added_kind_in_its_section(
 
 
 async def test_belief_of_the_added_kind_is_exported_and_restored(
-    talking: AppContext, line: ChatContext, other_url: str, tmp_path: Path
+    talking: AppContext, chat_context: ChatContext, other_url: str, tmp_path: Path
 ) -> None:
     """As what it is."""
     path = tmp_path / "all.jsonl"
-    lines = [line async for line in export_lines(talking.db, person=None, now=talking.clock())]
+    lines = [
+        chat_context
+        async for chat_context in export_lines(talking.db, person=None, now=talking.clock())
+    ]
     path.write_text("".join(lines), "utf-8")
     db = await open_database(other_url)
     async with db.begin_write() as tx:
         await ensure_owner(tx, now=talking.clock(), zone="UTC")
     await restore(db, path)
 
-    assert await texts(replace(talking, db=db), line) == [RITUAL]
+    assert await texts(replace(talking, db=db), chat_context) == [RITUAL]
     await db.close()
 
 
 async def test_belief_of_the_added_kind_is_forgotten(
-    talking: AppContext, line: ChatContext
+    talking: AppContext, chat_context: ChatContext
 ) -> None:
     """With the words that it rests on, and by its own."""
-    assert await texts(talking, line) == [RITUAL]
-    report = await forget(talking, line.person.id, DeletionRequest(about="sourdough"))
+    assert await texts(talking, chat_context) == [RITUAL]
+    report = await forget(talking, chat_context.person.id, DeletionRequest(about="sourdough"))
 
     assert report.is_proved, report.left
-    assert await texts(talking, line) == []
+    assert await texts(talking, chat_context) == []
