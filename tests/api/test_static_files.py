@@ -86,7 +86,6 @@ CHOSEN = (
     "tie_",
     "unasked_none_",
     "settings_join_",
-    "audit_one_",
 )
 """What is put together from a name that the house tells."""
 

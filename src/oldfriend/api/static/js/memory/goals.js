@@ -10,6 +10,7 @@ import { memoryApi } from "./api.js";
 
 const PERIODS = { day: "goals_day", week: "goals_week", month: "goals_month", year: "goals_year" };
 const CONDITIONS = { changes: "watches_changes", below: "watches_below", above: "watches_above" };
+const NUMBER_CONDITIONS = { above: "watches_number_above", below: "watches_number_below" };
 
 const goals = signal(null);
 const watches = signal(null);
@@ -95,7 +96,7 @@ function Watch({ watch, actions }) {
   const { id, url, text, condition, threshold, amount, measure, unit, next_check: next } = watch;
   const name = `watch-${id.slice(0, 8)}`;
   const formatPrice = (value) => `${value.toLocaleString(language.value)} ${unit}`.trim();
-  const description = t(measure ? `watches_number_${condition}` : CONDITIONS[condition], { price: threshold === null ? "" : formatPrice(threshold) });
+  const description = t((measure ? NUMBER_CONDITIONS : CONDITIONS)[condition], { price: threshold === null ? "" : formatPrice(threshold) });
   const addAgain = () => memoryApi.addWatch({ url, ...(condition === "changes" ? {} : { [condition]: threshold }) });
   const end = async () => (await actions.run(() => memoryApi.endWatch(id))) && actions.showRowStatus(t("watches_ended", { text }), addAgain);
   const meta = [description, amount !== null && t("watches_amount", { price: formatPrice(amount) }),
