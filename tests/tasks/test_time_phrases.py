@@ -50,6 +50,23 @@ def test_phrase_is_read_or_asked_about(language: str, text: str, when: str, what
 
 
 @pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "remind me tomorrow at 10 am to feed the cells"),
+        ("es", "recuérdame mañana a las 10 sacar las placas"),
+        ("zh", "明天早上八点提醒我做实验"),
+        ("de", "erinnere mich morgen um 10 Uhr an die Zellen"),
+        ("fr", "rappelle-moi demain à 10 h de nourrir les cellules"),
+    ],
+)
+def test_tomorrow_after_midnight_may_be_today(language: str, text: str) -> None:
+    """Who has not slept yet may mean either day; from five on it is the next one."""
+    night, morning = (parse_timestamp(f"2026-11-24T{each}", ZONE)[0] for each in ("00:35", "05:35"))
+    assert read(language, text, now=night)[0] == "?week"
+    assert read(language, text, now=morning)[0].startswith("Wed 11-25")
+
+
+@pytest.mark.parametrize(
     ("language", "text", "action", "what"),
     [
         ("en", "What is on my shopping list?", "list", ""),

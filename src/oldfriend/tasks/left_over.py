@@ -31,7 +31,7 @@ def has_left_over(book: TimeBook, what: str, told: Told) -> bool:
     words = book.find(what)
     kinds = {each.kind for each in words}
     is_series = told.every is not None
-    if "every" in kinds or book.recurring.search(what):
+    if "every" in kinds or (not is_series and book.recurring.search(what)):
         return True
     if not re.search(r"\w", book.drop_joints(remove_words(what, words))):
         return True

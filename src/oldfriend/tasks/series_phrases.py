@@ -358,7 +358,8 @@ def read_days(
 ) -> Rule | None:
     """Return the days that the words of a series name, if they do."""
     if "byday" in entry:
-        return {"BYDAY": entry["byday"]}
+        setpos = {"BYSETPOS": entry["setpos"]} if "setpos" in entry else {}
+        return {"BYDAY": entry["byday"], **setpos}
     if "days" in groups:
         return {"BYDAY": ",".join(DAY_NAMES[day] for day in book.read_weekdays(groups["days"]))}
     if "day" in groups:

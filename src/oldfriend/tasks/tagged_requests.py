@@ -310,7 +310,8 @@ def list_clusters(book: TimeBook, text: str, tagged: TaggedMessage) -> list[Clus
         starts = [
             at
             for at, (one, other) in enumerate(pairwise(rated), 1)
-            if abs(one[1] - other[1]) >= MIN_APART and "day" in {one[0].kind, other[0].kind}
+            if abs(one[1] - other[1]) >= MIN_APART
+            and {"day", "offset"} & {one[0].kind, other[0].kind}
         ]
         for start, end in pairwise([0, *starts, len(words)]):
             part = words[start:end]

@@ -91,13 +91,24 @@ class TimeResolver:
                 return found_before
         day: date | None = None
         if told.day is not None:
-            found = self.resolve_day(told)
+            found = self.resolve_only_day(told)
             if isinstance(found, Ambiguous):
                 return found
             day = found
         if len(told.clocks) > 1:
             return self.resolve_clocks(day, told)
         return self.resolve_at(day, told)
+
+    def resolve_only_day(self, told: Told) -> date | Ambiguous:
+        """Return the day of something that is due once.
+
+        Before dawn "tomorrow" may be today, for who has not slept yet.
+        """
+        day = self.resolve_day(told)
+        is_tomorrow = told.day is not None and told.day.entry.get("ahead") == 1
+        if not is_tomorrow or isinstance(day, Ambiguous) or self.local.hour >= LATEST_NIGHT:
+            return day
+        return Ambiguous(question="week", options=(self.today.isoformat(), day.isoformat()))
 
     def resolve_ahead(self, told: Told, amount: TimeWord) -> Resolved | Ambiguous:
         """Return the time an amount from now, or at an hour of the day that is so far ahead."""

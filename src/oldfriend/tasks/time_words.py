@@ -96,7 +96,10 @@ class TimeBook:
             for name in ("amount_before", "amount_after")
         )
         self._either = self._say(f"(?:{pack['either']})")
-        self._ahead = self._say("(?:" + pack["offset_lead"] + "){gap}", is_inner=True)
+        self._ahead, self._behind = (
+            self._say("(?:" + pack[name] + "){gap}", is_inner=True)
+            for name in ("offset_lead", "after_lead")
+        )
         self.glue = self._compile("[\\s,;:、，。.–-]*+(?:(?:" + pack["glue"] + ")[\\s,，]*+){0,3}")
         self.recurring, self.loose_hour = (
             self._say(f"(?:{pack[name]})") for name in ("recurring", "loose_hour")
@@ -234,11 +237,12 @@ class TimeBook:
                     yield TimeWord(
                         start=start, end=found.end(), kind="offset", entry=entry, units=units
                     )
-        for ahead in self._ahead.finditer(text):
-            if read := self.read_amount(text, ahead.end()):
-                yield TimeWord(
-                    start=ahead.start(), end=read[0], kind="offset", entry={}, units=read[1]
-                )
+        for pattern, entry in ((self._ahead, {}), (self._behind, AFTER)):
+            for lead in pattern.finditer(text):
+                if read := self.read_amount(text, lead.end()):
+                    yield TimeWord(
+                        start=lead.start(), end=read[0], kind="offset", entry=entry, units=read[1]
+                    )
 
     def _find_following(self, text: str, found: Sequence[TimeWord]) -> Iterator[TimeWord]:
         """Yield the days after days that are named: "the day after Easter Monday"."""
@@ -419,7 +423,7 @@ def build_macros(pack: Mapping[str, Any]) -> dict[str, str]:
     ordinals = any_word(pack["ordinals"])
     digits = pack["ordinal_digits"]
     units = any_of(list(pack["units"].values()))
-    between = f"(?:\\s?,\\s?|\\s?(?:{pack['and']})\\s?){{1,2}}"
+    between = f"(?:\\s?,\\s?|\\s?(?:{pack['and']})\\s?|\\s){{1,2}}"
     # The number patterns are atomic where one may begin another.
     return {
         "{days}": f"(?P<days>(?:{day})(?:{between}(?:{day})){{0,6}})",
