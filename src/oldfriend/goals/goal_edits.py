@@ -70,6 +70,8 @@ async def edit_goal(
         raise InvalidInput("That is over already.")
     elif action == "did":
         decision = desk.count(state)
+        if decision.goal is None:
+            raise InvalidInput(decision.text)
     elif action == "change":
         decision = desk.change(goal, wishes or GoalWishes())
     else:
