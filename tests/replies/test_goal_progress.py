@@ -1,9 +1,12 @@
 """What is done for a goal is counted when it is told (ACCEPTANCE L20)."""
 
+from dataclasses import replace
+
 import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.goals.goal import GoalState
+from oldfriend.goals.goal_desk import add_up
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.inbound.accept import ChatContext
 from tests.chat_fixtures import Say
@@ -320,6 +323,31 @@ async def test_less_is_enough_of_a_limit(
             ["/goal did 1 5 km", "/goal did run 2.5 km"],
             "7.5 of 100 km",
         ),
+        (
+            "My goal is to run 100 km by June.",
+            ["I ran 5 km. I ran 3 km in the evening."],
+            "8 of 100 km",
+        ),
+        (
+            "My goal is to lose 5 kg by June.",
+            ["I lost 2 kg.", "I've lost 3 kg so far."],
+            "3 of 5 kg",
+        ),
+        (
+            "Mein Ziel ist, bis Juni 100 km zu laufen.",
+            ["Ich bin insgesamt 40 km gelaufen.", "Ich bin bis jetzt 45 km gelaufen."],
+            "45 von 100 km",
+        ),
+        (
+            "Mi meta es correr 100 km hasta junio.",
+            ["Hoy he corrido 5 km.", "He corrido 12 km en total."],
+            "12 de 100 km",
+        ),
+        (
+            "Mon objectif est de courir 100 km d'ici juin.",
+            ["J'ai couru 5 km.", "J'ai couru 12 km en tout."],
+            "12 sur 100 km",
+        ),
     ],
 )
 async def test_what_is_told_is_added_up_to_a_total(
@@ -341,6 +369,39 @@ async def test_total_asks_how_much_it_was(
     (state,) = await goals(app, chat_context)
     assert state.progress == ()
     assert "How much" in reply.reply.text
+
+
+@pytest.mark.parametrize(
+    ("goal", "told", "unit"),
+    [
+        ("My goal is to lift 100 kg by June.", "I lifted 60 kg.", "of 100 kg"),
+        ("My goal is to run 10 km by June without stopping.", "I ran 5 km.", "of 10 km"),
+        ("My goal is to run 60 km by June without stopping.", "I ran 5 km.", "of 60 km"),
+        ("My goal is to swim 1 km by June.", "I swam 500 m.", "of 1 km"),
+        ("My goal is to hold a plank for 3 minutes by June.", "I held a plank for 1 min.", "of 3"),
+        ("Mein Ziel ist, bis Juni 100 kg zu heben.", "Ich habe 60 kg gehoben.", "von 100 kg"),
+    ],
+)
+async def test_what_is_wanted_at_once_is_not_added_up(
+    say: Say, goal: str, told: str, unit: str
+) -> None:
+    """Who lifts 60 kg twice has not lifted 120."""
+    await say(goal)
+    assert unit not in (await say(told)).reply.text
+
+
+async def test_step_without_an_amount_adds_nothing(
+    app: AppContext, chat_context: ChatContext, say: Say
+) -> None:
+    """Neither one that is only said to be done, nor one that was counted once for itself."""
+    await say("My goal is to run 100 km by June.")
+    asked = await say("/goal did 1")
+    await say("I ran 5 km.")
+    (state,) = await goals(app, chat_context)
+    single = replace(state.progress[0], id="single", message=None, amount=1)
+
+    assert "of 100 km" not in asked.reply.text
+    assert add_up((single, *state.progress)) == 5_000
 
 
 async def test_level_is_no_step_to_a_total(

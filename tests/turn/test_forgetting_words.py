@@ -3,10 +3,11 @@
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.inbound.accept import open_local_chat
+from oldfriend.inbound.accept import open_local_chat, tells_something
 from oldfriend.memory.message_log import UnloggedMessage, WriteTarget, write_messages
 from oldfriend.memory.sessions import ensure_closed_session
 from oldfriend.prompts.locale_phrases import load_phrases
+from oldfriend.turn.intent import Addressee, perceive
 from tests.chat_fixtures import Say
 
 ASKED = [
@@ -118,3 +119,42 @@ async def test_chinese_words_to_forget_hold_other_words(say: Say) -> None:
     """What was said about something is looked for by its name."""
     await say("我上周去了Porto")
     assert "/forget Porto" in (await say("忘记我说的关于Porto的事")).reply.text
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "忘记告诉你，我妹妹叫小红，住在上海",
+        "忘记说我已经搬家到上海",
+        "忘记告诉你我的新号码是12345",
+        "忘记跟你说我妹妹要结婚",
+        "忘了告诉你，我妹妹叫小红",
+        "忘记告诉你关于妹妹的事",
+        "忘记回老板的消息，他很生气",
+    ],
+)
+def test_what_somebody_forgot_to_tell_is_told_now(told: str) -> None:
+    """In Chinese the subject is usually left out, as in a request."""
+    addressee = Addressee(name="Oldfriend", languages=("zh", None))
+    assert perceive(told, addressee).intent == "statement"
+    assert tells_something(told, addressee)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "忘记我说过的话",
+        "忘记我跟你说过的话",
+        "忘了我说的话",
+        "忘记说过的话",
+        "忘记我告诉你的号码",
+        "忘记你知道的一切",
+        "忘记关于妹妹的事",
+        "忘记我说的关于Porto的事",
+        "请忘记我妹妹的事吧",
+    ],
+)
+def test_chinese_request_to_forget_what_was_told_is_one(asked: str) -> None:
+    """Its verb tells of what has been said."""
+    addressee = Addressee(name="Oldfriend", languages=("zh", None))
+    assert perceive(asked, addressee).intent == "forget"

@@ -40,7 +40,7 @@ from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import choose_language
 from oldfriend.queues.inbox import InboxPayload
-from oldfriend.replies.goal_progress import count_served, find_likely
+from oldfriend.replies.goal_progress import count_new, find_likely
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
 from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.reminder_jobs import schedule_reminder
@@ -248,14 +248,14 @@ def decide_goal_edit(
 
 def recount(desk: GoalDesk, state: GoalState, message: Message) -> GoalDecision | None:
     """Count what a message tells for a goal, or no more; None if that has not changed."""
-    amount = count_served(state.goal, message, now=desk.scope.now)
+    amount = count_new(state, message, now=desk.scope.now)
     is_likely = not amount and find_total(state.goal) is None
     is_done = amount > 0 or (is_likely and find_likely(desk, message.text) == [state])
     steps = [each for each in state.progress if each.message == message.id]
     if is_done == bool(steps):
         return None
     if is_done:
-        return desk.count(state, amount or 1)
+        return desk.count(state, amount or None)
     last = replace(
         state, progress=(*(each for each in state.progress if each not in steps), steps[0])
     )
