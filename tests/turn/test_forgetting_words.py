@@ -108,6 +108,12 @@ async def test_to_forget_everything_is_not_to_cancel_reminders(say: Say, asked: 
     assert "mum" not in reply
 
 
+@pytest.mark.parametrize("told", ["Olvídalo.", "olvidalo", "Quítalo", "Olvídalo, no importa"])
+def test_never_mind_in_spanish_is_no_request_to_forget(told: str) -> None:
+    """It says what is to be let go of no more than that it does not matter."""
+    assert perceive(told, Addressee(name="Oldfriend", languages=("es", None))).intent != "forget"
+
+
 async def test_words_in_latin_letters_are_not_answered_in_chinese(say: Say) -> None:
     """Not even after talk in Chinese, where their language is not sure."""
     await say("我昨天去了公园，天气很好")
