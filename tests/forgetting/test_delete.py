@@ -26,7 +26,15 @@ from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.belief_views import list_memories, list_summaries
 from oldfriend.memory.core_blocks import list_blocks, write_block
 from oldfriend.memory.deletion.audit_log import list_audit_entries
-from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.deletion.deletion_plan import plan_deletion
+from oldfriend.memory.deletion.erase import RedactionMarker, erase
+from oldfriend.memory.deletion.selection import DeletionRequest, select_about
+from oldfriend.memory.deletion.verification import (
+    build_text_fingerprints,
+    format_fingerprints_json,
+    list_residuals,
+    parse_fingerprints_json,
+)
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
 from oldfriend.memory.message_log import get_message, list_messages
 from oldfriend.memory.notes import list_notes
@@ -237,6 +245,42 @@ async def test_forget_takes_lines_from_the_checklist(
 
     assert (kept.lines, kept.minutes) == (("Do I drink enough?",), 60)
     assert report.is_proved
+
+
+async def test_forget_takes_an_unlearned_name_from_the_checklist(
+    app: AppContext, chat_context: ChatContext, say: Say
+) -> None:
+    """What was asked for goes from it and from its earlier versions, also if it is no entity."""
+    for words in ("Is Quirkwort near?", "Do I drink enough?"):
+        await say(f"/heartbeat add {words}")
+    await say("My friend Quirkwort lives in Oslo.")
+    report = await forget(app, chat_context.person.id, DeletionRequest(about="Quirkwort"))
+    async with app.db.begin_read() as tx:
+        kept = await load_checklist(tx, chat_context.person.id)
+        blocks = await tx.rows("SELECT text FROM core_block")
+
+    assert kept.lines == ("Do I drink enough?",)
+    assert "Quirkwort" not in repr(blocks)
+    assert report.is_proved
+
+
+async def test_proof_sees_an_asked_word_that_stands_on_the_checklist(
+    app: AppContext, chat_context: ChatContext, say: Say, clock: FrozenClock
+) -> None:
+    """It is not said that nothing is left."""
+    await say("My friend Quirkwort lives in Oslo.")
+    person = chat_context.person.id
+    async with app.db.begin_write() as tx:
+        selection = await select_about(tx, person, "Quirkwort")
+        plan = await plan_deletion(tx, person, selection)
+        sought = build_text_fingerprints(plan, b"key")
+        restored = parse_fingerprints_json(format_fingerprints_json(sought), b"key")
+        await erase(tx, plan, RedactionMarker(text="-", language="en"), now=clock.now)
+        await write_block(tx, person, "checklist", "Is Quirkwort near?", now=clock.now)
+        assert restored == sought
+        found = await list_residuals(tx, person, sought)
+
+    assert [(each.place, each.count) for each in found] == [("core_block.text", 1)]
 
 
 async def test_forgotten_pending_message_is_not_answered(

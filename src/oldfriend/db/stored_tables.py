@@ -78,7 +78,12 @@ STORED_TABLES: Final = (
         key_columns=("person", "name", "version"),
         columns=parse_columns("person text, name text, version int, text words, written_at int"),
         erasure_rules=(
-            ErasureRule(searched=("text",), newest_of=("name",), goes_with_everything=True),
+            ErasureRule(
+                searched=("text",),
+                with_request=True,
+                newest_of=("name",),
+                goes_with_everything=True,
+            ),
         ),
     ),
     StoredTable(
@@ -98,7 +103,10 @@ STORED_TABLES: Final = (
         not_replayed="cite beliefs of the first database",
         erasure_rules=(
             ErasureRule(
-                searched=("text", "replaces", "reason"), cites="cites", goes_with_everything=True
+                searched=("text", "replaces", "reason"),
+                with_request=True,
+                cites="cites",
+                goes_with_everything=True,
             ),
         ),
     ),

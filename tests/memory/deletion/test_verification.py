@@ -38,6 +38,7 @@ def traces_for(
             count: made.hash_all(" ".join(each) for each in tokens if len(each) == count)
             for count in {len(each) for each in tokens}
         },
+        words={},
         messages=made.hash_all(map(normalize_to_words, texts)),
         ids=made.hash_all(ids),
     )

@@ -98,6 +98,10 @@ class DeletionPlan:
             or has_any_run(text or "", self.short_texts)
         )
 
+    def has_asked_words(self, text: str) -> bool:
+        """Whether a text contains the words by which somebody asked to forget."""
+        return has_any_name(text, self.selection.words)
+
     def has_deleted_name(self, text: str) -> bool:
         """Whether a text contains a deleted name."""
         return has_any_name(text, self.selection.names)

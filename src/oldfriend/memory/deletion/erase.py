@@ -27,7 +27,6 @@ from oldfriend.memory.core_blocks import CHECKLIST, list_block_versions
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.journal_redaction import purge_journal
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion, VersionKey
-from oldfriend.memory.deletion.selection import has_any_name
 from oldfriend.memory.deletion.verification import has_any_id
 from oldfriend.memory.evidence import refresh_evidence_stats
 from oldfriend.memory.import_batches import remove_empty_chat
@@ -114,10 +113,12 @@ async def restore_earlier_versions(tx: Transaction, plan: DeletionPlan) -> None:
 
 
 async def erase_checklist_lines(tx: Transaction, plan: DeletionPlan) -> None:
-    """Take the lines with deleted words from the checklist, whose newest version stays."""
+    """Take the lines with deleted words, or with those of the request, from the checklist."""
     versions = await list_block_versions(tx, plan.person, CHECKLIST)
     lines = versions[-1].text.splitlines() if versions else []
-    kept = [each for each in lines if not plan.has_deleted_text(each)]
+    kept = [
+        each for each in lines if not (plan.has_deleted_text(each) or plan.has_asked_words(each))
+    ]
     if kept != lines:
         await tx.run(
             """UPDATE core_block SET text = :text
@@ -173,7 +174,7 @@ def has_deleted_content(row: Mapping[str, SqlValue], rule: ErasureRule, plan: De
         return True
     if any(map(plan.has_deleted_name if rule.names_only else plan.has_deleted_text, texts)):
         return True
-    if rule.with_request and any(has_any_name(each, plan.selection.words) for each in texts):
+    if rule.with_request and any(map(plan.has_asked_words, texts)):
         return True
     return rule.cites is not None and not plan.deleted_ids.isdisjoint(
         json.loads(str(row[rule.cites]))

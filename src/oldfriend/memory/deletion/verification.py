@@ -33,9 +33,11 @@ from oldfriend.domain.codec import (
     unpack_sources,
 )
 from oldfriend.domain.ids import PersonId
+from oldfriend.memory.core_blocks import CHECKLIST, list_block_versions
 from oldfriend.memory.deletion.audit_log import ResidualFinding
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import join_entry_text
+from oldfriend.memory.deletion.own_records import TABLES, list_searched
 from oldfriend.memory.deletion.tombstones import (
     find_shingle_at,
     iterate_shingles,
@@ -82,6 +84,7 @@ class TextFingerprints:
     shingles: frozenset[int]  # of shingles that occurred only in it
     first_tokens: frozenset[int]  # of the first tokens of these shingles and of names
     names: Mapping[int, frozenset[int]]  # and short texts of deleted records, by number of tokens
+    words: Mapping[int, frozenset[int]]  # of the request, also if no names, by number of tokens
     messages: frozenset[int]  # of whole messages
     ids: frozenset[int]  # ids of messages and beliefs, and message numbers
     _first_token_cache: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
@@ -97,9 +100,14 @@ class TextFingerprints:
     def has_deleted_text(self, text: str) -> bool:
         """Whether a text contains deleted words or a deleted name."""
         return any(
-            next(self._iterate_shingles(tokens), None) is not None or self._has_name(tokens)
+            next(self._iterate_shingles(tokens), None) is not None
+            or self._has_any(tokens, self.names)
             for tokens in tokenize_with_unescaped(text)
         )
+
+    def has_asked_words(self, text: str) -> bool:
+        """Whether a text contains the words by which somebody asked to forget."""
+        return any(self._has_any(tokens, self.words) for tokens in tokenize_with_unescaped(text))
 
     def is_deleted_message(self, text: str) -> bool:
         """Whether a text is a whole deleted message, however short."""
@@ -120,12 +128,12 @@ class TextFingerprints:
                 if found in self.shingles:
                     yield found
 
-    def _has_name(self, tokens: Sequence[str]) -> bool:
+    def _has_any(self, tokens: Sequence[str], runs: Mapping[int, frozenset[int]]) -> bool:
         return any(
-            self.hasher.hash_text(" ".join(tokens[begin : begin + count])) in names
+            self.hasher.hash_text(" ".join(tokens[begin : begin + count])) in hashes
             for begin, token in enumerate(tokens)
-            if self.names and self._is_first(token)
-            for count, names in self.names.items()
+            if runs and self._is_first(token)
+            for count, hashes in runs.items()
         )
 
     def _is_first(self, token: str) -> bool:
@@ -156,18 +164,17 @@ def build_text_fingerprints(plan: DeletionPlan, key: bytes) -> TextFingerprints:
     texts += [join_entry_text(change) for change in plan.deleted.values()]
     texts += [text for each in plan.records for text in each.telling]
     shingles = {run for text in texts for run in iterate_matching_shingles(text, plan.shingles)}
-    sought = (*plan.selection.names, *plan.short_texts)
-    names = [tokens for name in sought if (tokens := tokenize_casefolded(name))]
-    first_tokens = {run.partition(" ")[0] for run in shingles} | {tokens[0] for tokens in names}
-    by_length: dict[int, set[int]] = {}
-    for tokens in names:
-        by_length.setdefault(len(tokens), set()).add(hasher.hash_text(" ".join(tokens)))
+    names = tokenize_all((*plan.selection.names, *plan.short_texts))
+    words = tokenize_all(plan.selection.words)
+    first_tokens = {run.partition(" ")[0] for run in shingles}
+    first_tokens |= {tokens[0] for tokens in (*names, *words)}
     return TextFingerprints(
         hasher=hasher,
         key=hasher.hash_text(""),
         shingles=hasher.hash_all(shingles),
         first_tokens=hasher.hash_all(first_tokens),
-        names={length: frozenset(hashes) for length, hashes in by_length.items()},
+        names=hash_by_length(hasher, names),
+        words=hash_by_length(hasher, words),
         messages=hasher.hash_all(
             normalize_to_words(text)
             for text in (
@@ -179,6 +186,19 @@ def build_text_fingerprints(plan: DeletionPlan, key: bytes) -> TextFingerprints:
             [*plan.deleted_ids, *(format_reference(each.seq) for each in plan.messages)]
         ),
     )
+
+
+def tokenize_all(texts: Iterable[str]) -> list[list[str]]:
+    """Split some texts into words; those without any are left out."""
+    return [tokens for each in texts if (tokens := tokenize_casefolded(each))]
+
+
+def hash_by_length(hasher: KeyedHasher, runs: Iterable[Sequence[str]]) -> dict[int, frozenset[int]]:
+    """Return the hashes of some runs of words, by number of words."""
+    by_length: dict[int, set[int]] = {}
+    for tokens in runs:
+        by_length.setdefault(len(tokens), set()).add(hasher.hash_text(" ".join(tokens)))
+    return {length: frozenset(hashes) for length, hashes in by_length.items()}
 
 
 def iterate_matching_shingles(text: str, shingles: Collection[int]) -> Iterator[str]:
@@ -197,6 +217,9 @@ def format_fingerprints_json(fingerprints: TextFingerprints) -> str:
             "names": {
                 length: encode_hashes(hashes) for length, hashes in fingerprints.names.items()
             },
+            "words": {
+                length: encode_hashes(hashes) for length, hashes in fingerprints.words.items()
+            },
             "messages": encode_hashes(fingerprints.messages),
             "ids": encode_hashes(fingerprints.ids),
         }
@@ -214,6 +237,9 @@ def parse_fingerprints_json(text: str, key: bytes) -> TextFingerprints | None:
         shingles=decode_hashes(stored["runs"]),
         first_tokens=decode_hashes(stored["firsts"]),
         names={int(length): decode_hashes(hashes) for length, hashes in stored["names"].items()},
+        words={
+            int(length): decode_hashes(hashes) for length, hashes in stored.get("words", {}).items()
+        },
         messages=decode_hashes(stored["messages"]),
         ids=decode_hashes(stored["ids"]),
     )
@@ -231,6 +257,8 @@ def decode_hashes(text: str) -> frozenset[int]:
     return frozenset(hashes)
 
 
+RECORD_COLUMNS: Final = {each.name: frozenset(list_searched(each)) for each in TABLES.values()}
+"""The columns of own records, by table, in which the words of a request are looked for."""
 CLEANUP_TABLE: Final = "cleanup"
 """The table that holds the fingerprints themselves."""
 PACKED_DECODERS: Final[Mapping[tuple[str, str], Callable[[bytes], frozenset[Reference]]]] = {
@@ -255,13 +283,25 @@ async def list_residuals(
         async for name, text in iterate_texts(tx, table, person):
             if fingerprints.has_deleted_id(text):
                 found[f"{table.name}.{name}", "id"] += 1
-            is_code = TABLES_BY_NAME[table.name].columns[name].kind == "code"
-            if not is_code and fingerprints.has_deleted_text(text):
+            if has_deleted_words(table.name, name, text, fingerprints):
                 found[f"{table.name}.{name}", "words"] += 1
+    checklist = await list_block_versions(tx, person, CHECKLIST)
+    found["core_block.text", "words"] += sum(
+        map(fingerprints.has_asked_words, (e.text for e in checklist))
+    )
     return tuple(
         ResidualFinding(place=place, what=what, count=count)
         for (place, what), count in sorted(found.items())
+        if count
     )
+
+
+def has_deleted_words(table: str, column: str, text: str, fingerprints: TextFingerprints) -> bool:
+    """Whether a column holds deleted words or, of an own record, those of the request."""
+    if column in RECORD_COLUMNS.get(table, ()) and fingerprints.has_asked_words(text):
+        return True
+    is_code = TABLES_BY_NAME[table].columns[column].kind == "code"
+    return not is_code and fingerprints.has_deleted_text(text)
 
 
 async def iterate_packed_references(
