@@ -386,11 +386,18 @@ def decide_edit(
             continue
         meant = [each for each in asked if is_one or each.what.casefold() == task.text.casefold()]
         changed = reword(desk, message, task, meant[0]) if len(meant) == 1 else None
-        if changed is None:
+        if changed is None and not asked and task.status == "asking":
+            decisions.append(desk.drop_question(task))
+        elif changed is None:
             decisions.append(DeskDecision(text=desk.wording.confirm(task)))
-        elif (changed.text, changed.due_at, changed.rrule) != (task.text, task.due_at, task.rrule):
+        elif tell_set(changed) != tell_set(task):
             decisions.append(desk.replace(task, changed, word_change(desk, changed)))
     return decisions
+
+
+def tell_set(task: Task) -> tuple[object, ...]:
+    """Return what a task is set to, or asked about."""
+    return task.text, task.due_at, task.rrule, task.question
 
 
 def decide_late_edit(
