@@ -41,8 +41,8 @@ class TaskPhrases:
         """Compile the patterns of a language's pack."""
         pack = load_language_pack(language).read("tasks")
         self.language = language
-        is_spaced = get_traits(language).spaces
-        edges = ("(?<![^\\W_])", "(?![^\\W\\d_])") if is_spaced else ("", "")
+        self._is_spaced = get_traits(language).spaces
+        edges = ("(?<![^\\W_])", "(?![^\\W\\d_])") if self._is_spaced else ("", "")
         self._triggers: list[tuple[Trigger, re.Pattern[str]]] = [
             (
                 kind,
@@ -80,7 +80,6 @@ class TaskPhrases:
         self._joints = self._compile(pack["joints"])
         self._without = self._compile(pack["without"])
         self._getting: str = pack["gets"]
-        self._is_spaced = is_spaced
         self._bare_times: tuple[str, str] = (pack["bare_time"], pack["bare_amount"])
 
     @cached_property
