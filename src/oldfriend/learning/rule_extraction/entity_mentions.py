@@ -15,7 +15,7 @@ from oldfriend.learning.rule_extraction.sentences import Sentence
 
 _CONFIDENCE = 0.9
 LAST_WORD: Final = re.compile(r"(?<!\S)(?P<word>[^\W\d_][\w’'-]+) $")
-BEGINNING: Final = re.compile(r"(?:^|[.!?:;…])\W*$")
+BEGINNING: Final = re.compile(r"(?:^|[.!?:;…])\W{0,8}$")
 
 
 def named_in(sentence: Sentence, book: RuleBook) -> Iterator[tuple[EntityMention, Claim | None]]:
