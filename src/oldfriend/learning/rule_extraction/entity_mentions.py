@@ -138,7 +138,9 @@ def is_name(words: str, book: RuleBook) -> bool:
     """Whether words can be a name: they begin large, where the script has that."""
     first = words[:1]
     is_large = first.isupper() or (get_traits(book.language).is_han and first.isalpha())
-    return is_large and not set(words.lower().split()) & book.caution.not_name
+    titled = book.title.match(words)
+    name = words[titled.end() :] if titled else words
+    return is_large and not set(name.lower().split()) & book.caution.not_name
 
 
 def is_reported(sentence: Sentence, place: int, book: RuleBook) -> bool:
