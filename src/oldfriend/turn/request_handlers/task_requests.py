@@ -92,6 +92,10 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
         chosen = await choose_task(context, desk, text)
         answered = chosen or await answer_question(context, desk, text)
         return answered or await take_out(context, desk, text)
+    if not any(each.action != "remind" or phrases.list_cues(text) for each in asked):
+        answered = await answer_question(context, desk, text)  # "at 5:30, of course" asks nothing
+        if answered is not None:
+            return answered
     if all(each.action == "cancel" and not desk.find(each) for each in asked) and names_task(
         desk, text
     ):
