@@ -77,6 +77,11 @@ class TaskPhrases:
         self._waking = self._compile(pack["waking"])
         self._refused_before = self._compile(f"(?:{pack['refused_before']})$")
         self._refused_after = self._compile(pack["refused_after"])
+        affirming = load_language_pack(language).read("attribution_cues")["yes"]
+        affirmed = "|".join(map(re.escape, sorted(affirming, key=len, reverse=True)))
+        self._affirming = self._compile(
+            f"^(?:(?:{affirmed}){edges[1]}[\\s,，]*)+|(?:[\\s,，]*{edges[0]}(?:{affirmed}))+$"
+        )
         self._joints = self._compile(pack["joints"])
         self._without = self._compile(pack["without"])
         self._getting: str = pack["gets"]
@@ -179,7 +184,8 @@ class TaskPhrases:
         return collect(self.book.find(text))
 
     def read_answer(self, text: str) -> Told | None:
-        """Return the time of an answer that says nothing else."""
+        """Return the time of an answer that says nothing else but "of course"."""
+        text = self._affirming.sub(" ", text.strip(EDGES))
         told = self.read_time(text)
         if told is None or not told.words:
             return self.bare_time(text) if text.strip().isdecimal() else None

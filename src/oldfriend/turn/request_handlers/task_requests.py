@@ -39,6 +39,7 @@ from oldfriend.turn.request_handlers.request_kinds import (
     find_named,
     find_request,
 )
+from oldfriend.turn.request_handlers.task_events import correct_event
 from oldfriend.turn.task_changes import SaveTask
 
 _COMMAND: Final = re.compile(
@@ -83,10 +84,18 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
         return None
     desk = await open_desk(context, phrases)
     before = tuple(desk.tasks)
+    if all(each.is_bare and each.action == "change" for each in asked):
+        corrected = await correct_event_of(context, desk, text, asked)
+        if corrected is not None:
+            return corrected
     if not asked:
         chosen = await choose_task(context, desk, text)
         answered = chosen or await answer_question(context, desk, text)
         return answered or await take_out(context, desk, text)
+    if not any(each.action != "remind" or phrases.list_cues(text) for each in asked):
+        answered = await answer_question(context, desk, text)  # "at 5:30, of course" asks nothing
+        if answered is not None:
+            return answered
     if all(each.action == "cancel" and not desk.find(each) for each in asked) and names_task(
         desk, text
     ):
@@ -156,6 +165,21 @@ async def decide_each(
         if found is not None:
             decisions.append(found)
     return decisions
+
+
+async def correct_event_of(
+    context: HandlerContext, desk: TaskDesk, text: str, asked: Sequence[AskedTask]
+) -> HandledRequest | None:
+    """Move a reminder with what it comes before, if a text puts right when that is.
+
+    A bare time, "no, Friday", is that of the reminder; "no, two days before" is not.
+    """
+    if any(each.told is None or each.told.words != (each.told.offset,) for each in asked):
+        return None
+    told, made = await find_last_told(context, desk)
+    async with context.db.begin_read() as tx:
+        decision = await correct_event(tx, desk, text, told or made)
+    return None if decision is None else build_handled(desk, [decision], is_whole=True)
 
 
 async def take_out(context: HandlerContext, desk: TaskDesk, text: str) -> HandledRequest | None:
