@@ -18,15 +18,14 @@ from oldfriend.llm.glosses import gloss_all
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage
 from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.search import list_named_entities
-from oldfriend.search.role_references import RoleReference, find_role_references
 from oldfriend.search.spelling import find_lexicon
-from oldfriend.search.synonyms import list_role_keys
-from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
 from oldfriend.turn.attribution.quoted_spans import is_passed_on
+from oldfriend.turn.meant_subjects import has_common_role, list_meant_roles, speaks_of_self
 from oldfriend.turn.offline_ranking import (
     MAX_RIVAL_BEHIND,
     compute_fused_score,
     is_about_asked_person,
+    is_of_another_subject,
     list_later_answers,
 )
 from oldfriend.turn.recalled import (
@@ -141,7 +140,10 @@ def is_sure(ranked: Sequence[RecalledMessage], result: RecallResult) -> bool:
         and is_about_asked_person(ranked[0], result)
         and not is_of_somebody_else(ranked[0], result)
         and not is_of_another_role(ranked[0], result)
-        and not list_later_answers(ranked, ranked[0].message.at)
+        and all(
+            is_of_another_subject(each, result)
+            for each in list_later_answers(ranked, ranked[0].message.at)
+        )
     )
 
 
@@ -190,20 +192,7 @@ def is_of_another_role(recalled: RecalledMessage, result: RecallResult) -> bool:
         return False
     asked = list_meant_roles(result.question, language)
     told = list_meant_roles(recalled.message.text, language)
-    is_told = any(
-        one in list_role_keys(other) or other in list_role_keys(one)
-        for one in asked
-        for other in told
-    )
-    return bool(asked and told) and not is_told
-
-
-def list_meant_roles(text: str, language: str) -> frozenset[str]:
-    """List the roles by which a text calls somebody: of "my sister's husband" the husband."""
-    references = find_role_references(text, language)
-    passed = {each.owner.span for each in references if isinstance(each.owner, RoleReference)}
-    meant = (each for each in references if each.span not in passed)
-    return frozenset(role for each in meant for role in each.role.split("/"))
+    return bool(asked and told) and not has_common_role(asked, told)
 
 
 def is_asked_of_self(result: RecallResult, language: str) -> bool:
@@ -221,9 +210,3 @@ def is_told_of_a_name(text: str, language: str) -> bool:
         return False
     is_name = lexicon.compute_surprisal(first[0].casefold()) >= MIN_NAME_SURPRISAL
     return is_name and not speaks_of_self(text, language)
-
-
-def speaks_of_self(text: str, language: str) -> bool:
-    """Tell whether somebody speaks of themselves in a text."""
-    plain = fold_punctuation(text)
-    return any(each.self.search(plain) for each in load_cues_for(text, language))
