@@ -1,10 +1,13 @@
 """Meant subjects: whom and what of the speaker's a text is about, "my sister" or "my boat"."""
 
+from oldfriend.search import list_named_entities
 from oldfriend.search.role_references import RoleReference, find_role_references
 from oldfriend.search.subject_query import find_belongings, is_only_about_kin
 from oldfriend.search.synonyms import list_role_keys
-from oldfriend.search.tokenizer import tokenize
+from oldfriend.search.tokenizer import is_stop_word, tokenize
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
+from oldfriend.turn.attribution.spans import find_sentences
+from oldfriend.turn.recalled import RecalledMessage, RecallResult
 
 
 def is_of_other_subject(text: str, language: str, other: str, other_language: str) -> bool:
@@ -23,6 +26,27 @@ def is_of_other_subject(text: str, language: str, other: str, other_language: st
         return True
     is_of_self = not (others or other_things) and speaks_of_self(other, other_language)
     return is_of_self and is_only_about_kin(text, language)
+
+
+def is_of_another_subject(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether a message is about another one or thing of its speaker's than the question."""
+    message = recalled.message
+    if list_named_entities(message.text, recall_result.named_entities):
+        return False
+    language = message.language or ""
+    return is_of_other_subject(message.text, language, recall_result.question, language)
+
+
+def has_same_frame(text: str, question: str, language: str) -> bool:
+    """Tell whether a sentence of a text says a question's words, and more in place of what it asks.
+
+    "Bin day is Tuesday" for "when is bin day?".
+    """
+    asked = tokenize(question)[1:]
+    if all(is_stop_word(each, language) for each in asked):
+        return False
+    said = (tokenize(each.text) for each in find_sentences(text))
+    return any({*asked} < {*each} for each in said)
 
 
 def has_common_role(roles: frozenset[str], others: frozenset[str]) -> bool:

@@ -27,7 +27,7 @@ from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import ROLE_KEYS, list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
 from oldfriend.search.tokenizer import is_unspaced, tokenize
-from oldfriend.turn.meant_subjects import is_of_other_subject
+from oldfriend.turn.meant_subjects import is_of_another_subject
 from oldfriend.turn.recalled import (
     LaterMessage,
     RecalledBelief,
@@ -297,15 +297,6 @@ def may_be_change(recalled: RecalledMessage, recall_result: RecallResult) -> boo
         and not is_of_another_subject(recalled, recall_result)
         and not has_opposite_preference(recalled, recall_result)
     )
-
-
-def is_of_another_subject(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
-    """Tell whether a message is about another one or thing of its speaker's than the question."""
-    message = recalled.message
-    if list_named_entities(message.text, recall_result.named_entities):
-        return False
-    language = message.language or ""
-    return is_of_other_subject(message.text, language, recall_result.question, language)
 
 
 def list_newest(messages: Iterable[RecalledMessage], limit: int) -> list[RecalledMessage]:
