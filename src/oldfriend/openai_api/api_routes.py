@@ -32,7 +32,11 @@ from oldfriend.openai_api.companion_replies import (
     raise_if_full,
 )
 from oldfriend.openai_api.direct_log import log_words
-from oldfriend.openai_api.direct_replies import RememberingReply, build_plain_reply
+from oldfriend.openai_api.direct_replies import (
+    RememberingReply,
+    build_plain_reply,
+    open_model,
+)
 from oldfriend.openai_api.error_json import ApiRefusal, ErrorFormat, to_refusal
 from oldfriend.openai_api.housekeeping import QUOTED_WINDOW, is_housekeeping
 from oldfriend.openai_api.ollama_format import (
@@ -50,6 +54,7 @@ from oldfriend.openai_api.speaker_pairing import answer_unknown_user
 from oldfriend.openai_api.token_access import UnknownUser, authenticate, identify_speaker
 from oldfriend.replies.amended_replies import find_answer
 from oldfriend.runtime.admin_http import OLLAMA_PREFIX
+from oldfriend.usage.model_calls import CallContext
 
 SECRET_PREFIX: Final = f"{OLLAMA_PREFIX}{{secret}}"
 """Before Ollama's addresses, for programs that can send a token only as part of the address."""
@@ -166,15 +171,16 @@ class ApiEndpoints:
             raise ApiRefusal(400, NOTHING_SAID, param="messages")
         if words is not None and chat.use == "companion" and not chat.needs_model:
             return await begin_companion_reply(self._hub, speaker, chat_context, chat, words)
-        message = None
+        message, turn = None, TurnId(new_id(app.clock()))
         if words is not None:
             found = await find_words(app.db, chat_context, words, request=chat, now=app.clock())
             stored = None if found.message is None else await find_answer(app, found.message)
             repeated = find_repeated(chat, words, found, stored)
             if repeated is not None:
                 return repeated
+            # What nobody can answer is refused before it is kept as said.
+            await open_model(app, CallContext(person=speaker.person.id, turn=turn), "main")
             message = await log_words(app, chat_context, found)
-        turn = TurnId(new_id(app.clock()))
         reply = RememberingReply(
             app=app, chat_context=chat_context, request=chat, message=message, fallback_turn=turn
         )
