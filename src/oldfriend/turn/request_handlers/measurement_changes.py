@@ -6,20 +6,26 @@ from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, HOUR
-from oldfriend.domain.ids import MessageId, new_id
+from oldfriend.domain.ids import new_id
 from oldfriend.domain.messages import Message
 from oldfriend.measurements.lexicon import list_lexicons
-from oldfriend.measurements.measurement_corrections import MeasurementCorrection, read_correction
+from oldfriend.measurements.measurement_corrections import (
+    MeasurementCorrection,
+    find_numbers,
+    read_correction,
+)
 from oldfriend.measurements.measurement_reader import Moment, read_message
 from oldfriend.measurements.measurement_store import (
     Measurement,
     delete_measurement,
+    find_latest,
     list_measurements,
     list_told_lately,
     save_measurements,
 )
-from oldfriend.measurements.measures import get_measure, is_plausible, to_compared
+from oldfriend.measurements.measures import Measure, get_measure, is_plausible, to_compared
 from oldfriend.measurements.quantities import Quantity
+from oldfriend.measurements.units import UNITS
 from oldfriend.memory.message_log import list_recent_messages
 from oldfriend.turn.request_handlers.measurement_texts import (
     MeasurementTexts,
@@ -34,6 +40,8 @@ JUST_NOW: Final = HOUR
 MAX_EARLIER: Final = 40
 """Messages before a correction among which the one that it corrected is looked for."""
 TOLERANCE: Final = 1e-6
+FAR: Final = 0.3
+"""By how much two weights of a person hardly differ, as a share of the earlier one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +82,52 @@ async def decide_correction(
     fitting = [each for each in meant if fits(each, asked.right)]
     if len(fitting) != 1 and asked.wrong is None:
         return None
-    return correct(fitting[0], asked.right, message, moment, texts) if fitting else None
+    if not fitting:
+        return None
+    if asked.wrong is None and await is_doubtful(tx, message, fitting[0], asked.right):
+        return ask_weight(fitting[0], asked.right, texts)
+    return correct(fitting[0], asked.right, message, moment, texts)
+
+
+async def is_doubtful(
+    tx: Transaction, message: Message, kept: Measurement, right: Quantity
+) -> bool:
+    """Whether a right weight may be that of something else, of which was spoken just before.
+
+    So it is, too, if it is far from the weight before the one it would correct, which is not.
+    """
+    measure = get_measure(kept.name, kept.unit)
+    if kept.name != "weight":
+        return False
+    last = await find_last_message(tx, message)
+    if last is not None and last.id != kept.message and tells_amount(last, measure):
+        return True
+    earlier = await find_latest(tx, message.person, kept.name, before=kept.day)
+    if earlier is None:
+        return False
+    before = to_compared(measure, earlier.value, earlier.unit)
+    was = to_compared(measure, kept.value, kept.unit)
+    new = to_compared(measure, right.value, right.unit or kept.unit)
+    if before is None or was is None or new is None:
+        return False
+    return abs(was - before) <= FAR * before < abs(new - before)
+
+
+def tells_amount(message: Message, measure: Measure) -> bool:
+    """Whether a message tells an amount of what a measure measures, whoever's it is."""
+    return any(
+        each.unit in UNITS and UNITS[each.unit].dimension == measure.dimension
+        for lexicon in list_lexicons(message.language)
+        for each in find_numbers(message.text, lexicon)
+    )
+
+
+def ask_weight(kept: Measurement, right: Quantity, texts: MeasurementTexts) -> MeasurementChange:
+    """Ask whether a number is the person's weight; nothing is changed."""
+    unit = right.unit or kept.unit
+    value = texts.value(get_measure(kept.name, kept.unit), right.value, unit)
+    asked = texts.say("ask_weight_told", value=value)
+    return MeasurementChange(text=asked, change=ChangeMeasurements(gone=()), changed=())
 
 
 async def undo_last(
@@ -180,16 +233,16 @@ async def find_meant(
     if asked.names and asked.right is not None:
         return found[:1]  # the last of what it names, however long ago: "no, the weight was 70.4"
     last = await find_last_message(tx, message)
-    return [each for each in found if last is not None and each.message == last]
+    return [each for each in found if last is not None and each.message == last.id]
 
 
-async def find_last_message(tx: Transaction, message: Message) -> MessageId | None:
+async def find_last_message(tx: Transaction, message: Message) -> Message | None:
     """Return the person's message before this one, if it was said just now."""
     earlier = await list_recent_messages(
         tx, message.person, message.chat, limit=1, before=message.seq, role="person"
     )
     is_near = bool(earlier) and message.at - earlier[0].at <= JUST_NOW
-    return earlier[0].id if is_near else None
+    return earlier[0] if is_near else None
 
 
 def is_value(kept: Measurement, told: Quantity) -> bool:
