@@ -21,7 +21,7 @@ from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_b
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get_lexicon
 from oldfriend.measurements.measurement_reader import Moment, read_message
-from oldfriend.measurements.measures import MEASURES
+from oldfriend.measurements.measures import MEASURES, is_plausible
 from oldfriend.measurements.quantities import find_quantities
 from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
 from oldfriend.tasks.sentence_words import split_sentences
@@ -135,19 +135,23 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
     sentences = list(statements_in(message, book))
     is_alone = len(sentences) == 1
     told_deeds = [
-        (told.plain, deed)
+        (sentence.plain, told.plain, deed)
         for sentence in sentences
         if not is_long_ago(sentence, goal, book, now=now)
         for told in (list_told(sentence, phrases, book) if is_alone else [sentence])
         for deed in list_deeds(told, phrases, book)
     ]
-    deeds = [deed for _, deed in told_deeds]
-    if total is not None and tells_level(message):
+    deeds = [deed for _, _, deed in told_deeds]
+    if total is not None and (tells_level(message) or tells_impossible(message)):
         return 0
     if total is not None:
-        whole = [with_whole_object(deed, plain, book) for plain, deed in told_deeds]
-        served = [each.told for each in whole if is_done(wanted, each, phrases, book)]
-        return max((total.find_amount(each, book.language) for each in served), default=0)
+        amounts: dict[str, int] = {}  # by sentence: what each tells adds up
+        for begins, plain, deed in told_deeds:
+            whole = with_whole_object(deed, plain, book)
+            if is_done(wanted, whole, phrases, book):
+                amount = total.find_amount(whole.told, book.language)
+                amounts[begins] = max(amounts.get(begins, 0), amount)
+        return sum(amounts.values())
     pieces = phrases.find_pieces(goal.text)
     if pieces is not None:
         noun = frozenset(normalize(each, book) for each in matter_of(pieces.noun, book.language))
@@ -163,6 +167,14 @@ def tells_level(message: Message) -> bool:
     read = read_message(message.text, moment, get_lexicon(message.language))
     measures = () if read is None else (each.measure for each in read.measured)
     return any(each.name in MEASURES and not each.is_summed for each in measures)
+
+
+def tells_impossible(message: Message) -> bool:
+    """Whether a message tells a number that cannot be right, and is kept as none."""
+    moment = Moment(at=message.at, zone=message.zone, takes_impossible=True)
+    read = read_message(message.text, moment, get_lexicon(message.language))
+    measured = () if read is None else read.measured
+    return not all(is_plausible(each.measure, each.value, each.unit) for each in measured)
 
 
 def with_whole_object(deed: Deed, plain: str, book: RuleBook) -> Deed:
