@@ -37,6 +37,16 @@ async def test_goal_is_set_once_counted_for_changed_and_ended(browse: Browse) ->
     assert len((await owner.get("/goals", params={"ended": True})).json()["items"]) == 1
 
 
+async def test_what_was_done_of_an_amount_is_asked_for(browse: Browse) -> None:
+    """A press of "Did it" does not tell how much of 100 km it was."""
+    owner = await browse()
+    made = await owner.post("/goals", json={"text": "Run 100 km by June"})
+    did = await owner.patch(f"/goals/{made.json()['id']}", json={"action": "did"})
+
+    assert (did.status_code, "km" in did.text) == (422, True)
+    assert (await owner.get("/goals")).json()["items"][0]["told"] == 0
+
+
 async def test_what_was_done_counts_once_for_a_key(browse: Browse) -> None:
     """A program that sends it again, as after a lost answer."""
     owner = await browse()

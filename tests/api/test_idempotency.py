@@ -1,14 +1,19 @@
 """What is asked twice, or of what has changed meanwhile: done once, or not at all."""
 
 import asyncio
+from dataclasses import dataclass
 
 import httpx
 
+from oldfriend.api.idempotency import IdempotencyCache
+from oldfriend.api.requests import TokenRequest
 from oldfriend.domain.clock import DAY
+from oldfriend.domain.errors import StoreBusy
 from oldfriend.domain.ids import PersonId
 from oldfriend.forgetting.delete import forget
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.people import get_person
+from oldfriend.presenters.base_schema import Schema
 from tests.api.conftest import Browse, Site, told
 from tests.api.many_beliefs import believe_many
 from tests.clock import FrozenClock
@@ -199,3 +204,36 @@ async def test_forgetting_clears_cached_draft_responses(browse: Browse) -> None:
 
     assert (done.status_code, done.json()["is_proved"]) == (200, True)
     assert again.status_code == 201
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted(Schema):
+    """What is asked for, and what comes of it."""
+
+    name: str
+
+
+async def test_an_action_is_not_repeated_though_the_store_is_busy_after_it() -> None:
+    """What has been made is kept, and forgetting while it was made ends its replay."""
+    made, deletions = list[str](), 0
+
+    async def count(_person: PersonId) -> int:
+        if is_busy:
+            raise StoreBusy("Another program is writing.")
+        return deletions
+
+    async def make() -> Wanted:
+        nonlocal is_busy, deletions
+        made.append("token")
+        is_busy = len(made) == 1
+        deletions += len(made) == 2
+        return Wanted(name=str(len(made)))
+
+    cache, me, is_busy = IdempotencyCache(count), PersonId("me"), False
+    asked = TokenRequest(name="script", scope="read")
+    responses = []
+    for key in ("the first", "the first", "the second", "the second"):
+        responses.append(await cache.run_once(me, key, asked, make, Wanted, now=0))
+        is_busy = False
+
+    assert [each.name for each in responses] == ["1", "1", "2", "3"]

@@ -61,6 +61,14 @@ def test_latin_words_are_not_detected_as_a_non_latin_fallback_language(expected)
     assert detect_language("Coriander ruins everything", fallback="es") == "en"
 
 
+@pytest.mark.parametrize("expected", ["zh", "ja"])
+@pytest.mark.parametrize("text", ["Zoë", "Málaga", "café", "Beyoncé", "São Paulo"])
+def test_a_name_with_an_accent_is_no_change_of_language(text: str, expected: str) -> None:
+    """It is said in talk of another script as one without is."""
+    assert detect_language(text, fallback=expected) == expected
+    assert detect_language("Zoë está muy feliz", fallback=expected) == "es"
+
+
 @pytest.mark.parametrize("fallback", ["en", "de", "it"])
 @pytest.mark.parametrize(
     ("text", "language"),

@@ -7,7 +7,7 @@ import pytest
 
 from oldfriend.domain.errors import InstallationDamaged
 from oldfriend.lang import glossing
-from oldfriend.lang.glossing import FOLDER, SUFFIX, gloss, load_glossary
+from oldfriend.lang.glossing import FOLDER, SUFFIX, gloss, is_common_word, load_glossary
 from oldfriend.lang.language_pack import LANGUAGES, get_traits
 from oldfriend_evals.checksums import write_checksums
 
@@ -114,3 +114,18 @@ def test_a_damaged_glossary_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         gloss("hola", "es")
     load_glossary.cache_clear()
     glossing.gloss_word.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "names"),
+    [
+        ("en", "Luckily Thankfully Met Although Uncle", "Anna Hughes Harry Priya"),
+        ("de", "Nachbar Übrigens Nur", "Klaus Rosemarie Annegret"),
+        ("es", "Además Afortunadamente", "Marta Jorge"),
+        ("fr", "Puisque Heureusement", "Marie Anne"),
+    ],
+)
+def test_common_words_are_told_from_names(language: str, words: str, names: str) -> None:
+    """English has no glossary: its words are those by which others are glossed."""
+    assert all(is_common_word(each, language) for each in words.split())
+    assert not any(is_common_word(each, language) for each in names.split())

@@ -21,6 +21,18 @@ SAID = [
     ("my birthday is march 12", "actually it's april 13", "when is my birthday?", "april 13"),
     ("I have 3 kids", "Wrong, 2 kids", "how many kids do I have?", "2 kids"),
     ("Ich habe 3 Kinder", "Falsch, 2 Kinder", "wie viele Kinder habe ich?", "2 Kinder"),
+    (
+        "my sister Frieda lives in Kiel with her two kids",
+        "actually no, she lives in Flensburg, not Kiel",
+        "where does Frieda live?",
+        "Flensburg",
+    ),
+    (
+        "meine Schwester Frieda wohnt in Kiel",
+        "nein, sie wohnt in Flensburg",
+        "wo wohnt Frieda?",
+        "Flensburg",
+    ),
     (DENTIST, "no, friday not thursday", "when is my dentist appointment?", "17 November"),
 ]
 

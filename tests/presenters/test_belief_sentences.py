@@ -161,13 +161,17 @@ def test_question_of_the_companion_is_said_to_be_its_own() -> None:
     [
         ("en", "What does Nora want?", "I wonder: What do you want?"),
         ("en", "Is Nora happy in Leeds?", "I wonder: Are you happy in Leeds?"),
-        ("en", "I wonder why Nora runs at night.", "I wonder: I wonder why you run at night."),
+        ("en", "I wonder why Nora runs at night.", "I wonder why you run at night."),
         ("en", "Does Nora miss her sister?", "I wonder: Does Nora miss her sister?"),
         ("en", "Who likes Nora?", "I wonder: Who likes Nora?"),
         ("de", "Was will Nora lernen?", "Ich frage mich: Was willst du lernen?"),
         ("es", "¿Por qué Nora vive sola?", "Me pregunto: ¿Por qué vives sola?"),
         ("fr", "Que veut Nora ?", "Je me demande : Que veux-tu ?"),
         ("zh", "Nora想学什么？", "我在想：你想学什么？"),
+        ("de", "Wann hat Nora Geburtstag?", "Ich frage mich: Wann hast du Geburtstag?"),
+        ("fr", "Qui est Nora ?", "Je me demande : Qui es-tu ?"),
+        ("fr", "Qu’est-ce que Nora veut ?", "Je me demande : Qu’est-ce que tu veux ?"),
+        ("en", "Is Nora happy and well?", "I wonder: Are you happy and well?"),
     ],
 )
 def test_question_about_the_person_is_put_to_them(language: str, asked: str, told: str) -> None:
@@ -175,6 +179,45 @@ def test_question_about_the_person_is_put_to_them(language: str, asked: str, tol
     belief = believed(asked, kind="thought", key="question", language=language)
 
     assert build_sentence(belief, [replace(said("Well"), speaker="Nora")]) == told
+
+
+@pytest.mark.parametrize(
+    ("language", "asked"),
+    [
+        ("de", "Wer hat Nora geholfen?"),
+        ("de", "Was hat Nora so traurig gemacht?"),
+        ("de", "Was hält Nora wach?"),
+        ("de", "Was ist Nora wichtig?"),
+        ("de", "Wer will Nora helfen?"),
+        ("de", "Wann hat Nora Weber geheiratet?"),
+        ("fr", "Qu'est-ce qui a Nora ?"),
+        ("fr", "Qu’est-ce que veut Nora ?"),
+        ("en", "Why is Nora and Tom's flat cold?"),
+        ("en", "What is Nora Weber's job?"),
+    ],
+)
+def test_question_that_may_be_about_another_is_not_put_to_the_person(
+    language: str, asked: str
+) -> None:
+    """Where its first word may be the subject, or the name goes on."""
+    belief = believed(asked, kind="thought", key="question", language=language)
+
+    assert build_sentence(belief, [replace(said("Well"), speaker="Nora")]).endswith(asked)
+
+
+@pytest.mark.parametrize(
+    ("language", "asked"),
+    [
+        ("de", "Ich frage mich, wer Nora hilft."),
+        ("de", "Ich frage mich, was Nora hält."),
+        ("es", "Me pregunto qué falta."),
+    ],
+)
+def test_question_that_begins_by_wondering_stays(language: str, asked: str) -> None:
+    """It is not wondered about twice."""
+    belief = believed(asked, kind="thought", key="question", language=language)
+
+    assert build_sentence(belief, [replace(said("Well"), speaker="Nora")]) == asked
 
 
 def test_relation_label_and_quote_become_sentences() -> None:

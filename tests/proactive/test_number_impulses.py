@@ -1,6 +1,7 @@
 """A number that changed clearly, or is beyond those of a year, is told (ACCEPTANCE L12, L18)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from oldfriend.inbound.accept import ChatContext
 from oldfriend.measurements.measurement_store import Measurement, save_measurements
 from oldfriend.measurements.statistics import DayValue
 from oldfriend.proactive.look_planner import plan_next_look
-from oldfriend.proactive.number_impulses import find_change, find_extreme
+from oldfriend.proactive.number_impulses import find_change, find_extreme, find_number_alert
 from tests.clock import FrozenClock
 from tests.proactive.lived_time import (
     LISBON,
@@ -103,7 +104,7 @@ async def test_number_that_is_taken_out_meanwhile_is_not_told(
     """The rest of the numbers is as usual."""
     await tell(app, clock, chat_context, at("2026-11-18T08:00"), "Hello.")
     await choose(app, chat_context, level="normal")
-    await keep_weights(app, chat_context, clock, [70.0, 70.4] * 33 + [66.0])
+    await keep_weights(app, chat_context, clock, [70.0, 70.4] * 160 + [66.0])
     async with app.db.begin_write() as tx:
         await save_measurements(
             tx,
@@ -127,11 +128,36 @@ def build_days(values: Sequence[float]) -> list[DayValue]:
 
 def test_extreme_is_one_of_a_year_that_was_kept() -> None:
     """Not the highest of a few days, and not what was there before."""
-    usual = [70.0, 70.4] * 33
+    usual = [70.0, 70.4] * 160
     assert find_extreme(build_days([*usual, 66.0])) == ("least", 66.0, 70.0)
     assert find_extreme(build_days([*usual, 71.0])) == ("most", 71.0, 70.4)
     assert find_extreme(build_days([*usual, 70.4])) is None
     assert find_extreme(build_days([70.0, 70.4, 75.0])) is None
+    assert find_extreme(build_days([70.0, 70.4] * 33 + [71.0])) is None  # two months are no year
+
+
+async def test_steps_of_a_day_that_is_not_over_are_no_news(
+    app: AppContext, chat_context: ChatContext
+) -> None:
+    """They may still grow until midnight; those of the day before are told."""
+    steps = [
+        replace(
+            build_weight(chat_context.person.id, day, 2_000 if day == LAST else 9_000 + at % 2),
+            name="steps",
+            unit="",
+        )
+        for at, day in enumerate(LAST - timedelta(days=each) for each in reversed(range(320)))
+    ]
+    async with app.db.begin_write() as tx:
+        await save_measurements(tx, chat_context.person.id, steps, now=app.clock())
+        same_day = await find_number_alert(tx, chat_context.person.id, "steps", LAST)
+        day_after = await find_number_alert(
+            tx, chat_context.person.id, "steps", LAST + timedelta(days=1)
+        )
+
+    assert same_day is None
+    assert day_after is not None
+    assert day_after.newest.day == LAST
 
 
 def test_change_needs_several_values_before_and_after() -> None:

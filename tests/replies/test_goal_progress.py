@@ -1,11 +1,16 @@
 """What is done for a goal is counted when it is told (ACCEPTANCE L20)."""
 
+from dataclasses import replace
+
 import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.goals.goal import GoalState
+from oldfriend.goals.goal_desk import add_up
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.inbound.accept import ChatContext
+from oldfriend.memory.message_log import list_messages
+from oldfriend.replies.edited_requests import edit_answered
 from tests.chat_fixtures import Say
 
 RUN = "My goal is to run twice a week."
@@ -320,6 +325,31 @@ async def test_less_is_enough_of_a_limit(
             ["/goal did 1 5 km", "/goal did run 2.5 km"],
             "7.5 of 100 km",
         ),
+        (
+            "My goal is to run 100 km by June.",
+            ["I ran 5 km. I ran 3 km in the evening."],
+            "8 of 100 km",
+        ),
+        (
+            "My goal is to lose 5 kg by June.",
+            ["I lost 2 kg.", "I've lost 3 kg so far."],
+            "3 of 5 kg",
+        ),
+        (
+            "Mein Ziel ist, bis Juni 100 km zu laufen.",
+            ["Ich bin insgesamt 40 km gelaufen.", "Ich bin bis jetzt 45 km gelaufen."],
+            "45 von 100 km",
+        ),
+        (
+            "Mi meta es correr 100 km hasta junio.",
+            ["Hoy he corrido 5 km.", "He corrido 12 km en total."],
+            "12 de 100 km",
+        ),
+        (
+            "Mon objectif est de courir 100 km d'ici juin.",
+            ["J'ai couru 5 km.", "J'ai couru 12 km en tout."],
+            "12 sur 100 km",
+        ),
     ],
 )
 async def test_what_is_told_is_added_up_to_a_total(
@@ -343,6 +373,39 @@ async def test_total_asks_how_much_it_was(
     assert "How much" in reply.reply.text
 
 
+@pytest.mark.parametrize(
+    ("goal", "told", "unit"),
+    [
+        ("My goal is to lift 100 kg by June.", "I lifted 60 kg.", "of 100 kg"),
+        ("My goal is to run 10 km by June without stopping.", "I ran 5 km.", "of 10 km"),
+        ("My goal is to run 60 km by June without stopping.", "I ran 5 km.", "of 60 km"),
+        ("My goal is to swim 1 km by June.", "I swam 500 m.", "of 1 km"),
+        ("My goal is to hold a plank for 3 minutes by June.", "I held a plank for 1 min.", "of 3"),
+        ("Mein Ziel ist, bis Juni 100 kg zu heben.", "Ich habe 60 kg gehoben.", "von 100 kg"),
+    ],
+)
+async def test_what_is_wanted_at_once_is_not_added_up(
+    say: Say, goal: str, told: str, unit: str
+) -> None:
+    """Who lifts 60 kg twice has not lifted 120."""
+    await say(goal)
+    assert unit not in (await say(told)).reply.text
+
+
+async def test_step_without_an_amount_adds_nothing(
+    app: AppContext, chat_context: ChatContext, say: Say
+) -> None:
+    """Neither one that is only said to be done, nor one that was counted once for itself."""
+    await say("My goal is to run 100 km by June.")
+    asked = await say("/goal did 1")
+    await say("I ran 5 km.")
+    (state,) = await goals(app, chat_context)
+    single = replace(state.progress[0], id="single", message=None, amount=1)
+
+    assert "of 100 km" not in asked.reply.text
+    assert add_up((single, *state.progress)) == 5_000
+
+
 async def test_level_is_no_step_to_a_total(
     app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:
@@ -352,3 +415,40 @@ async def test_level_is_no_step_to_a_total(
     (state,) = await goals(app, chat_context)
     assert state.progress == ()
     assert "of 70 kg" not in reply.reply.text
+
+
+TOTAL = "My goal is to run 100 km by June."
+
+
+@pytest.mark.parametrize(
+    ("told", "state"),
+    [
+        (["I ran 5 km", "I ran 7 km", "no, 8 km"], "13 of 100 km"),
+        (["I ran 5 km", "I ran 7 km", "no, 8 km", "undo"], "12 of 100 km"),
+        (["I ran 5 km", "I ran 7 km", "undo"], "5 of 100 km"),
+        (["I ran 5 km", "I ran 7 km", "I didn't run 5 km"], "7 of 100 km"),
+        (["I ran 10 km. Then I ran 3 km."], "13 of 100 km"),
+        (["Ran 10 km today and 3 km yesterday"], "13 of 100 km"),
+        (["I ran 5 km", "I ran 3000 km today", "I ran 5000000000 km"], "5 of 100 km"),
+    ],
+)
+async def test_total_follows_the_numbers_that_are_told(
+    say: Say, told: list[str], state: str
+) -> None:
+    """Corrected, taken back, told together, or refused because they cannot be right."""
+    await say(TOTAL)
+    for each in told:
+        await say(each)
+    assert state in (await say("/goals")).reply.text
+
+
+async def test_total_follows_an_edit(app: AppContext, chat_context: ChatContext, say: Say) -> None:
+    """What the message counted before goes."""
+    await say(TOTAL)
+    for each in ("I ran 5 km", "I ran 7 km"):
+        await say(each)
+    async with app.db.begin_read() as tx:
+        said = await list_messages(tx, chat_context.person.id)
+    message = next(each for each in said if each.text == "I ran 5 km")
+    await edit_answered(app, message, "I ran 50 km")
+    assert "57 of 100 km" in (await say("/goals")).reply.text

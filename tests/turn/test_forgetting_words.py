@@ -3,10 +3,11 @@
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.inbound.accept import open_local_chat
+from oldfriend.inbound.accept import open_local_chat, tells_something
 from oldfriend.memory.message_log import UnloggedMessage, WriteTarget, write_messages
 from oldfriend.memory.sessions import ensure_closed_session
 from oldfriend.prompts.locale_phrases import load_phrases
+from oldfriend.turn.intent import Addressee, perceive
 from tests.chat_fixtures import Say
 
 ASKED = [
@@ -107,6 +108,12 @@ async def test_to_forget_everything_is_not_to_cancel_reminders(say: Say, asked: 
     assert "mum" not in reply
 
 
+@pytest.mark.parametrize("told", ["Olvídalo.", "olvidalo", "Quítalo", "Olvídalo, no importa"])
+def test_never_mind_in_spanish_is_no_request_to_forget(told: str) -> None:
+    """It says what is to be let go of no more than that it does not matter."""
+    assert perceive(told, Addressee(name="Oldfriend", languages=("es", None))).intent != "forget"
+
+
 async def test_words_in_latin_letters_are_not_answered_in_chinese(say: Say) -> None:
     """Not even after talk in Chinese, where their language is not sure."""
     await say("我昨天去了公园，天气很好")
@@ -118,3 +125,42 @@ async def test_chinese_words_to_forget_hold_other_words(say: Say) -> None:
     """What was said about something is looked for by its name."""
     await say("我上周去了Porto")
     assert "/forget Porto" in (await say("忘记我说的关于Porto的事")).reply.text
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "忘记告诉你，我妹妹叫小红，住在上海",
+        "忘记说我已经搬家到上海",
+        "忘记告诉你我的新号码是12345",
+        "忘记跟你说我妹妹要结婚",
+        "忘了告诉你，我妹妹叫小红",
+        "忘记告诉你关于妹妹的事",
+        "忘记回老板的消息，他很生气",
+    ],
+)
+def test_what_somebody_forgot_to_tell_is_told_now(told: str) -> None:
+    """In Chinese the subject is usually left out, as in a request."""
+    addressee = Addressee(name="Oldfriend", languages=("zh", None))
+    assert perceive(told, addressee).intent == "statement"
+    assert tells_something(told, addressee)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "忘记我说过的话",
+        "忘记我跟你说过的话",
+        "忘了我说的话",
+        "忘记说过的话",
+        "忘记我告诉你的号码",
+        "忘记你知道的一切",
+        "忘记关于妹妹的事",
+        "忘记我说的关于Porto的事",
+        "请忘记我妹妹的事吧",
+    ],
+)
+def test_chinese_request_to_forget_what_was_told_is_one(asked: str) -> None:
+    """Its verb tells of what has been said."""
+    addressee = Addressee(name="Oldfriend", languages=("zh", None))
+    assert perceive(asked, addressee).intent == "forget"

@@ -133,6 +133,8 @@ def understood(text: str, *, language: str | None = None, locale: str | None = N
         ("No, where is it?", "en", "question"),
         ("No way", "en", "statement"),
         ("Olvida mi código", "es", "forget"),
+        ("Olvídalo todo, por favor", "es", "forget"),
+        ("Bórralo, por favor", "es", "forget"),
         ("Lösche das bitte", "de", "forget"),
         ("Oublie ça", "fr", "forget"),
         ("忘掉这件事", "zh", "forget"),

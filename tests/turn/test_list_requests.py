@@ -81,3 +81,37 @@ async def test_reminder_in_another_language_is_found_by_its_meaning(
     assert day in reply
     assert "Zahnarzt" in reply
     assert "Friseur" not in reply
+
+
+@pytest.mark.parametrize(
+    ("added", "asked", "left"),
+    [
+        ("add milk and bread to my list", "take milk off the list", "bread"),
+        ("add milk and bread to my list", "remove milk from my list", "bread"),
+        ("add salt, milk and rice to my list", "no milk", "salt and rice"),
+        ("setz milk und Brot auf die Liste", "streich milk von der Liste", "Brot"),
+        ("setz milk und Brot auf die Liste", "keine milk", "Brot"),
+        ("erinner mich morgen um 9 an milk und kaffee", "lösch die erinnerung an milk", "kaffee"),
+        ("añade milk y pan a mi lista", "quita milk de la lista", "pan"),
+        ("ajoute milk et pain à ma liste", "retire milk de ma liste", "pain"),
+        ("把milk和面包加到购物清单", "把milk从清单上去掉", "“面包”"),
+    ],
+)
+async def test_one_thing_of_several_is_taken_off(
+    say: Say, added: str, asked: str, left: str
+) -> None:
+    """The others stay where they are."""
+    await say(added)
+    told = (await say(asked)).reply.text
+    assert "milk" in told
+    assert left in told
+    listed = (await say("/tasks")).reply.text
+    assert "milk" not in listed
+    assert f"1. {left.strip('“”')}" in listed
+
+
+async def test_thing_with_more_to_its_name_is_taken_off_whole(say: Say) -> None:
+    """Without the dinner, nothing is left of "dinner with Tom and Anna"."""
+    await say("remind me tomorrow at 9 about dinner with Tom and Anna")
+    await say("cancel the dinner")
+    assert "Anna" not in (await say("/tasks")).reply.text

@@ -346,7 +346,7 @@ async def test_reminder_is_changed_and_cancelled_by_its_words(talk: Talk) -> Non
     """What is left empty stays."""
     said = await talk.hears("Remind me to call Bob on 4 January 2030 at 15:00")
     await keep(talk, said, await talk.turn(said, talk.mind()))
-    said = await talk.hears("Bob every week and an hour later would suit me")
+    said = await talk.hears("It would suit me to have that call with Bob weekly, and an hour later")
     line = "UPDATE_TASK: call Bob | | 2030-01-04T16:00 | weekly"
     await keep(talk, said, await talk.turn(said, talk.mind(f"Sure.\n{line}")))
 

@@ -109,7 +109,7 @@ async def list_due(talk: Talk) -> list[tuple[str, str]]:
 
 async def test_two_changes_of_one_task_in_a_turn_are_one(talk: Talk) -> None:
     """By rules and then by a model, which sees what the rules have decided."""
-    said = await talk.hears("Remind me to call Bob on 4 January 2030 at 15:00! Okay with you?")
+    said = await talk.hears("Remind me to call Bob on 4 January 2030 at 15:00! Is that alright?")
     again = "Make it 16:00 instead of 15:00 for Bob"
     outcome = await talk.turn(said, talk.mind("Sure."))
     await keep(talk, said, outcome)

@@ -43,7 +43,7 @@ class IdempotentResult:
     request: BaseModel
     response: Schema
     done_at: Micros
-    deletions: int  # of the person, counted once it was carried out
+    deletions: int  # of the person, counted before it was carried out
 
 
 class IdempotencyCache:
@@ -74,16 +74,15 @@ class IdempotencyCache:
         async with self._locks.setdefault((person, key), asyncio.Lock()):
             self._evict_expired(now)
             stored = self._results.get((person, key))
-            if stored is not None and stored.deletions != await self._count_deletions(person):
+            # Before the action: nothing may fail between it and keeping its response.
+            deletions = await self._count_deletions(person)
+            if stored is not None and stored.deletions != deletions:
                 self.forget_person(person)
                 stored = None
             if stored is None:
                 response = await action()
                 self._results[person, key] = IdempotentResult(
-                    request=request,
-                    response=response,
-                    done_at=now,
-                    deletions=await self._count_deletions(person),
+                    request=request, response=response, done_at=now, deletions=deletions
                 )
                 return response
         if stored.request != request or not isinstance(stored.response, response_type):

@@ -1,6 +1,6 @@
 """Goal desk: decides what becomes of a person's goals, and words it; stores nothing itself."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import pairwise
@@ -21,16 +21,26 @@ from oldfriend.goals.goal import (
     Period,
     Progress,
 )
-from oldfriend.goals.goal_phrases import DIGIT, AskedGoal, load_goal_pack, load_goal_phrases
+from oldfriend.goals.goal_phrases import (
+    DIGIT,
+    AskedGoal,
+    GoalPhrases,
+    load_goal_pack,
+    load_goal_phrases,
+)
 from oldfriend.goals.goal_store import MAX_GOALS
 from oldfriend.measurements.lexicon import BREAK_CLASS, get_lexicon
 from oldfriend.measurements.quantities import find_quantities
-from oldfriend.measurements.units import convert_float
+from oldfriend.measurements.units import UNITS, convert_float
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search.tokenizer import collect_terms
 
 MAX_TEXT_CHARS: Final = 300
 PARTS_OF_UNIT: Final = 1_000
+UNMEASURED: Final = 1
+"""Amount of a step for which none was told: one thing, and not a thousandth of a unit."""
+MOST_AT_ONCE: Final = {"m": 42_195, "s": 3_600}
+"""What somebody may want to do in one go, by unit: a marathon, an hour. More is done in steps."""
 MAX_NUMBER_CHARS: Final = 3
 """A longer number is the beginning of an id."""
 
@@ -91,16 +101,26 @@ def find_total(goal: Goal) -> GoalTotal | None:
         closed = phrases.until_end.search(text, until[-1].end(), ends)
         ends = closed.end() if closed and closed[0] else ends
         day, text = text[until[-1].end() : ends].strip(), f"{text[:begins]} {text[ends:]}"
-    is_limited = any(each.search(text) for each in (phrases.at_most, phrases.quits))
+    is_limited = phrases.at_most.search(text) or phrases.quits.search(goal.text)
     if is_limited or not (goal.deadline is not None or day):
         return None
     tokens = lexicon.split_tokens(text)
     found = [each for each in find_quantities(tokens, lexicon) if each.unit and each.value > 0]
     if len(found) != 1 or found[0].unit is None:
         return None
+    if not is_sum(found[0].value, found[0].unit, text, phrases):
+        return None
     others = (*tokens[: found[0].first], *tokens[found[0].end :])
     words = " ".join(each.text for each in others)
     return GoalTotal(value=found[0].value, unit=found[0].unit, words=words)
+
+
+def is_sum(value: float, unit: str, text: str, phrases: GoalPhrases) -> bool:
+    """Tell whether an amount is likely to be reached in steps: not lifted, held or run at once."""
+    if UNITS[unit].dimension == "mass":
+        return phrases.changes.search(text) is not None
+    in_base = ((convert_float(value, unit, base), most) for base, most in MOST_AT_ONCE.items())
+    return any(amount is not None and amount > most for amount, most in in_base)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,11 +255,12 @@ class GoalDesk:
     def count(self, state: GoalState, amount: int | None = None) -> GoalDecision:
         """Count so many things that were done for a goal, once in each message.
 
-        To a total only what is told of it is added; without an amount it is asked for.
+        None is one thing; of an amount in all it is asked how much it was, and counts nothing.
         """
-        scope = self.scope
-        if amount is None and find_total(state.goal) is not None:
-            return GoalDecision(text=self.say("how_much", text=state.goal.text))
+        scope, total = self.scope, find_total(state.goal)
+        if amount is None and total is not None:
+            text = self.say("how_much", text=state.goal.text, unit=total.unit)
+            return GoalDecision(text=text)
         step = Progress(
             id=new_id(scope.now),
             person=scope.person,
@@ -247,7 +268,7 @@ class GoalDesk:
             message=scope.message,
             message_seq=scope.message_seq,
             at=scope.now,
-            amount=1 if amount is None else amount,
+            amount=amount or UNMEASURED,
         )
         known = any(each.message == step.message is not None for each in state.progress)
         after = state if known else replace(state, progress=(*state.progress, step))
@@ -366,7 +387,7 @@ class GoalDesk:
             return ""
         total = find_total(state.goal)
         if total is not None:
-            done = sum(each.amount for each in state.progress) / PARTS_OF_UNIT
+            done = add_up(state.progress) / PARTS_OF_UNIT
             return self.say("total", done=f"{done:g}", wanted=f"{total.value:g}", unit=total.unit)
         last = self.format_day(state.progress[-1].at)
         return self.say("told", count=len(state.progress), day=last)
@@ -389,6 +410,11 @@ def find_step(state: GoalState, words: str) -> Progress | None:
     amount = 0 if total is None else total.find_amount(words, state.goal.language)
     fitting = [each for each in state.progress if not amount or each.amount == amount]
     return fitting[-1] if fitting else None
+
+
+def add_up(steps: Iterable[Progress]) -> int:
+    """Return the amount of steps in thousandths of its unit, but for those that told none."""
+    return sum(each.amount for each in steps if each.amount != UNMEASURED)
 
 
 def has_count(goal: Goal) -> bool:

@@ -70,7 +70,7 @@ async def edit_goal(
         raise InvalidInput("That is over already.")
     elif action == "did":
         decision = desk.count(state)
-        if decision.progress is None:
+        if decision.goal is None:
             raise InvalidInput(decision.text)
     elif action == "change":
         decision = desk.change(goal, wishes or GoalWishes())

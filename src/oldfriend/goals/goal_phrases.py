@@ -49,6 +49,8 @@ class GoalPhrases:
     light: frozenset[str]
     quits: re.Pattern[str]
     at_most: re.Pattern[str]
+    changes: re.Pattern[str]
+    so_far: re.Pattern[str]
     did: Sequence[re.Pattern[str]]
     parts: frozenset[str]
     elided: tuple[str, ...]  # what is left out where somebody only notes what they did: "ran 5 km"
@@ -177,6 +179,8 @@ def load_goal_phrases(language: str) -> GoalPhrases:
         light=frozenset(pack["light"]),
         quits=re.compile(pack["quits"], re.IGNORECASE),
         at_most=re.compile(pack["at_most"], re.IGNORECASE),
+        changes=re.compile(pack["changes"], re.IGNORECASE),
+        so_far=re.compile(pack["so_far"], re.IGNORECASE),
         did=compiled(pack["did"]),
         parts=frozenset(pack["parts"]),
         elided=tuple(pack["elided"]),

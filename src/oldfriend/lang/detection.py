@@ -56,11 +56,8 @@ def is_possible_language(text: str, language: str) -> bool:
 
 
 def _may_be_of_other_script(head: str) -> bool:
-    """Tell whether a text may be of another script than Latin: "OK", not "olvídalo"."""
-    if _NOT_LATIN.search(head):
-        return True
-    letters = _LETTER.findall(head)
-    return all(map(str.isascii, letters)) and len(_LATIN_WORD.findall(head)) <= _MAX_LOANWORDS
+    """Tell whether a text may be of another script than Latin: "OK" and "Málaga" may."""
+    return bool(_NOT_LATIN.search(head)) or len(_WORD.findall(head)) <= _MAX_LOANWORDS
 
 
 @text_lru_cache(_CACHE_SIZE)

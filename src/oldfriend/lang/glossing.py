@@ -21,7 +21,7 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.lang.chinese_variants import to_simplified
-from oldfriend.lang.language_pack import get_traits
+from oldfriend.lang.language_pack import get_traits, list_languages
 
 FOLDER: Final = Path(__file__).parent / "glossaries"
 SUFFIX: Final = ".tsv.gz"
@@ -71,6 +71,26 @@ def gloss_word(word: str, language: str) -> str:
     """Return a word of a Latin script in English, or as it is."""
     found = _find_gloss(word.lower(), language) if len(word) <= _MAX_WORD else STAYS
     return word if found in {STAYS, None} else str(found)
+
+
+def is_common_word(word: str, language: str) -> bool:
+    """Tell whether a word is one of a language's, and no name, as far as the glossaries tell."""
+    folded = word.lower()
+    if has_glossary(language):
+        return STAYS not in (_find_gloss(folded, language) or STAYS).split()
+    return get_traits(language).script == "latin" and (
+        make_stem_key(folded, language) in _list_glosses(language)
+    )
+
+
+@lru_cache(maxsize=2)
+def _list_glosses(language: str) -> frozenset[str]:
+    """List the stems of the words by which the glossaries of Latin scripts gloss."""
+    traits = {code: get_traits(code) for code in list_languages()}
+    glossed = [code for code, its in traits.items() if its.is_glossed and its.script == "latin"]
+    glosses = {word for code in glossed for word in load_glossary(code).values()}
+    words = {word.lower() for each in glosses for word in each.split()}
+    return frozenset(make_stem_key(word, language) for word in words - {STAYS})
 
 
 def _find_gloss(word: str, language: str) -> str | None:

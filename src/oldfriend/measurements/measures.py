@@ -22,11 +22,17 @@ class Measure:
     is_pair: bool = False  # told as 120/80
     scale: int = 0  # told as 7/10 with this as the highest; 0: not a score
     is_summed: bool = False  # values of one day add up
+    is_counted: bool = False  # told as what a day's count has come to so far
 
     @property
     def dimension(self) -> Dimension:
         """What its unit measures."""
         return UNITS[self.unit].dimension if self.unit in UNITS else ""
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether today's value may still grow until the day is over."""
+        return self.is_summed or self.is_counted
 
 
 def build_measures() -> Mapping[str, Measure]:
@@ -49,6 +55,7 @@ def build_measures() -> Mapping[str, Measure]:
             least=50,  # less is told of a few paces
             most=200_000,
             is_daily=True,
+            is_counted=True,
             needs_unit=False,
         ),
         Measure(

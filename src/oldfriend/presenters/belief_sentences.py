@@ -15,6 +15,7 @@ from typing import Any, Final
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, FUTURE_KINDS
 from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.relations import RELATION_KEY
+from oldfriend.lang.glossing import is_common_word
 from oldfriend.lang.language_pack import get_traits, load_language_pack
 from oldfriend.memory.reflection_log import is_question
 
@@ -62,6 +63,8 @@ class _Grammar:
     relatives: frozenset[str]  # words behind which a verb may have another subject
     behind_verbs: frozenset[str]
     blockers: frozenset[str]  # words that would tell of somebody else behind another subject
+    askers: dict[str, frozenset[str]]  # question words that may be the subject but for these verbs
+    has_capital_nouns: bool
 
     def conjugate(self, word: str, subject: str) -> str | None:
         """Return the form of a verb for a subject; None if it is not known to be a verb."""
@@ -110,6 +113,8 @@ def _load_grammar(language: str) -> _Grammar | None:
         before=told.get("before", {}),
         verb_endings=tuple(told.get("verb_endings", "").split()),
         past=frozenset(),
+        askers={asker: frozenset(each.split()) for asker, each in told.get("askers", {}).items()},
+        has_capital_nouns=told.get("has_capital_nouns", False),
         **words,
     )
     past = set(str(told.get("past", "")).split())
@@ -152,12 +157,15 @@ def _tell_question(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidenc
     """Say of a question that the companion wonders, and ask it of the person where that is sure."""
     if not is_question(belief) or "wondered" not in grammar.templates:
         return None
-    asked = (_address_question(belief.text, name, grammar) for name in _list_own_names(evidence))
+    names = _list_own_names(evidence)
+    asked = (_address_question(belief.text, name, belief.language, grammar) for name in names)
     text = next((each for each in asked if each is not None), belief.text)
-    return grammar.templates["wondered"].format(text=text)
+    lead = _COLON.split(grammar.templates["wondered"])[0].strip()
+    is_said = text.lower().startswith(lead.lower())
+    return text if is_said else grammar.templates["wondered"].format(text=text)
 
 
-def _address_question(text: str, name: str, grammar: _Grammar) -> str | None:
+def _address_question(text: str, name: str, language: str, grammar: _Grammar) -> str | None:
     """Put a question about the person named so to them; None if more may have to change."""
     words = text.split()
     places = [place for place, word in enumerate(words) if word.strip(_MARKS) == name]
@@ -167,20 +175,37 @@ def _address_question(text: str, name: str, grammar: _Grammar) -> str | None:
     if not grammar.forms:
         is_name = _ends_name(text.partition(name)[2], grammar)
         return text.replace(name, subject) if is_name else None
-    if not places:
+    if not places or _may_be_named_on(words, places[0], language, grammar):
         return None
     place = places[0]
     before, behind, mark = words[:place], words[place + 1 :], words[place].partition(name)[2]
     if before and "inverted" in grammar.templates and grammar.is_auxiliary(before[-1]):
+        may_be_other = _may_have_subject(before[:-1], before[-1], grammar)
         verb = grammar.conjugate(before[-1], "person") or before[-1]
         verb = verb.capitalize() if before[-1][0].isupper() else verb
         told = [*before[:-1], grammar.templates["inverted"].format(verb=verb) + mark, *behind]
-        return " ".join(told)
+        return None if may_be_other else " ".join(told)
     form = grammar.conjugate(behind[0].rstrip(_ENDS), "person") if behind and not mark else None
     if form is None or not before or not grammar.joints.isdisjoint(behind):
         return None
-    end = behind[0][len(behind[0].rstrip(_ENDS)) :]
-    return " ".join(filter(None, [*before, subject.lower(), form + end, *behind[1:]]))
+    verb = behind[0].rstrip(_ENDS)
+    told = [*before, subject.lower(), form + behind[0][len(verb) :], *behind[1:]]
+    return None if _may_have_subject(before[-1:], verb, grammar) else " ".join(filter(None, told))
+
+
+def _may_be_named_on(words: Sequence[str], place: int, language: str, grammar: _Grammar) -> bool:
+    """Tell whether the word behind a name may belong to it ("Weber"), or join another to it."""
+    if place + 1 == len(words) or words[place].endswith(tuple(_ENDS)):
+        return False
+    word = words[place + 1].strip(_MARKS)
+    is_noun = grammar.has_capital_nouns and is_common_word(word, language)
+    return word.lower() in grammar.joints or (word[:1].isupper() and not is_noun)
+
+
+def _may_have_subject(words: Sequence[str], verb: str, grammar: _Grammar) -> bool:
+    """Tell whether one of the words before asks for the subject of a verb."""
+    folded = [word.strip(_MARKS).lower().replace("’", "'") for word in words]
+    return any(verb.lower() not in grammar.askers.get(word, {verb.lower()}) for word in folded)
 
 
 def _ends_name(rest: str, grammar: _Grammar) -> bool:

@@ -37,7 +37,8 @@ MIN_SHARE: Final = 0.02
 """And by this share of it: a number that never changes has no deviation."""
 YEAR: Final = timedelta(days=365)
 MIN_DAYS_OF_YEAR: Final = 20
-MIN_SPAN: Final = timedelta(days=60)
+MIN_SPAN: Final = timedelta(days=300)
+"""Over so long numbers must be kept before one is the extreme of a year."""
 MAX_MEASURES: Final = 20
 NUMBER_KEY: Final = "number:"
 """How the keys of alerts begin; behind it stands the name of the measure."""
@@ -109,7 +110,7 @@ async def find_number_alert(
         return None
     measure = get_measure(name, measured[-1].unit)
     days = list_days(measure, measured)
-    if measure.is_summed:
+    if measure.is_growing:
         days = [each for each in days if each.day < today]  # today's may still grow
     if not days or today - days[-1].day > timedelta(days=FRESH_DAYS):
         return None

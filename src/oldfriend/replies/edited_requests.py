@@ -40,7 +40,7 @@ from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import choose_language
 from oldfriend.queues.inbox import InboxPayload
-from oldfriend.replies.goal_progress import count_served, find_likely
+from oldfriend.replies.goal_progress import count_new, find_likely
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
 from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.reminder_jobs import schedule_reminder
@@ -248,14 +248,21 @@ def decide_goal_edit(
 
 def recount(desk: GoalDesk, state: GoalState, message: Message) -> GoalDecision | None:
     """Count what a message tells for a goal, or no more; None if that has not changed."""
-    amount = count_served(state.goal, message, now=desk.scope.now)
+    amount = count_new(state, message, now=desk.scope.now)
     is_likely = not amount and find_total(state.goal) is None
     is_done = amount > 0 or (is_likely and find_likely(desk, message.text) == [state])
     steps = [each for each in state.progress if each.message == message.id]
-    if is_done == bool(steps):
+    if is_done and amount and steps and steps[0].amount != amount:
+        others = tuple(each for each in state.progress if each not in steps)
+        counted = desk.count(replace(state, progress=others), amount)
+        step = counted.progress and replace(counted.progress, at=steps[0].at)
+        return replace(counted, progress=step, taken_back=steps[0])
+    moment = Moment(at=message.at, zone=message.zone)
+    is_fix = bool(steps) and is_correction(message.text, moment, message.language)
+    if is_done == bool(steps) or is_fix:
         return None
     if is_done:
-        return desk.count(state, amount or 1)
+        return desk.count(state, amount or None)
     last = replace(
         state, progress=(*(each for each in state.progress if each not in steps), steps[0])
     )
@@ -386,11 +393,18 @@ def decide_edit(
             continue
         meant = [each for each in asked if is_one or each.what.casefold() == task.text.casefold()]
         changed = reword(desk, message, task, meant[0]) if len(meant) == 1 else None
-        if changed is None:
+        if changed is None and not asked and task.status == "asking":
+            decisions.append(desk.drop_question(task))
+        elif changed is None:
             decisions.append(DeskDecision(text=desk.wording.confirm(task)))
-        elif (changed.text, changed.due_at, changed.rrule) != (task.text, task.due_at, task.rrule):
+        elif tell_set(changed) != tell_set(task):
             decisions.append(desk.replace(task, changed, word_change(desk, changed)))
     return decisions
+
+
+def tell_set(task: Task) -> tuple[object, ...]:
+    """Return what a task is set to, or asked about."""
+    return task.text, task.due_at, task.rrule, task.question
 
 
 def decide_late_edit(

@@ -11,7 +11,7 @@ from typing import Final
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.goals.goal import Goal, GoalState
-from oldfriend.goals.goal_desk import GoalDesk, find_first_day, find_total
+from oldfriend.goals.goal_desk import GoalDesk, add_up, find_first_day, find_total
 from oldfriend.goals.goal_phrases import GoalPhrases, load_goal_phrases
 from oldfriend.lang.detection import is_possible_language
 from oldfriend.lang.language_pack import get_traits, list_languages
@@ -58,7 +58,7 @@ async def handle_progress(context: HandlerContext) -> HandledRequest | None:
     counted = [
         (each, amount)
         for each in desk.states
-        if (amount := count_served(each.goal, message, now=desk.scope.now))
+        if (amount := count_new(each, message, now=desk.scope.now))
     ]
     if not counted:
         desk = await open_desk(context, context.perception.language)
@@ -119,6 +119,14 @@ def is_served(goal: Goal, message: Message, *, now: Micros) -> bool:
     return count_served(goal, message, now=now) > 0
 
 
+def count_new(state: GoalState, message: Message, *, now: Micros) -> int:
+    """Return how much more a message tells than was counted, where it tells all of it so far."""
+    amount, text = count_served(state.goal, message, now=now), fold_punctuation(message.text)
+    is_all = find_total(state.goal) and load_goal_phrases(state.goal.language).so_far.search(text)
+    earlier = (each for each in state.progress if each.message != message.id)
+    return max(amount - add_up(earlier), 0) if is_all else amount
+
+
 def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
     """Return how many things that serve a goal a message says were done; 0: it tells of none.
 
@@ -135,23 +143,25 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
     sentences = list(statements_in(message, book))
     is_alone = len(sentences) == 1
     told_deeds = [
-        (sentence.plain, told.plain, deed)
+        (told.plain, deed, "" if is_alone else sentence.plain)
         for sentence in sentences
         if not is_long_ago(sentence, goal, book, now=now)
         for told in (list_told(sentence, phrases, book) if is_alone else [sentence])
         for deed in list_deeds(told, phrases, book)
     ]
-    deeds = [deed for _, _, deed in told_deeds]
-    if total is not None and (tells_level(message) or tells_impossible(message)):
+    deeds = [deed for _, deed, _ in told_deeds]
+    if goal.rhythm is None and is_measured(goal) and tells_level(message):
+        return 0
+    if total is not None and tells_impossible(message):
         return 0
     if total is not None:
-        amounts: dict[str, int] = {}  # by sentence: what each tells adds up
-        for begins, plain, deed in told_deeds:
+        most: dict[str, int] = {}  # in each sentence, which may be read in several ways
+        for plain, deed, place in told_deeds:
             whole = with_whole_object(deed, plain, book)
             if is_done(wanted, whole, phrases, book):
                 amount = total.find_amount(whole.told, book.language)
-                amounts[begins] = max(amounts.get(begins, 0), amount)
-        return sum(amounts.values())
+                most[place] = max(most.get(place, 0), amount)
+        return sum(most.values())
     pieces = phrases.find_pieces(goal.text)
     if pieces is not None:
         noun = frozenset(normalize(each, book) for each in matter_of(pieces.noun, book.language))
@@ -159,6 +169,12 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
         return max((count_pieces(each, phrases, book) for each in counted), default=0)
     done = [each for each in deeds if wanted and is_done(wanted, each, phrases, book)]
     return int(any(is_enough(goal, each.told, book.language) for each in done))
+
+
+def is_measured(goal: Goal) -> bool:
+    """Whether a goal names an amount with its unit."""
+    lexicon = get_lexicon(goal.language)
+    return any(each.unit for each in find_quantities(lexicon.split_tokens(goal.text), lexicon))
 
 
 def tells_level(message: Message) -> bool:

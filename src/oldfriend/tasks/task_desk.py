@@ -101,11 +101,10 @@ class TaskDesk:
 
     def handle_one(self, task: Task, asked: AskedTask) -> DeskDecision:
         """Decide what becomes of a task."""
-        if asked.action == "done":
-            return self.finish_part(task, asked) or self.finish(task)
-        if asked.action == "cancel":
-            return self.cancel(task)
-        return self.move(task, asked)
+        if asked.action not in {"done", "cancel"}:
+            return self.move(task, asked)
+        end = self.finish if asked.action == "done" else self.cancel
+        return self.end_part(task, asked) or end(task)
 
     def choose(self, asked: AskedTask, answer: str) -> DeskDecision | None:
         """Do with one of several tasks what was asked before it was named; None: it is not."""
@@ -299,21 +298,20 @@ class TaskDesk:
         done = replace(task, status="done", changed_at=now)
         return self.replace(task, done, self.wording.say("done", text=task.text))
 
-    def finish_part(self, task: Task, asked: AskedTask) -> DeskDecision | None:
-        """Mark only the things as done that words name of several; None: they name all of it."""
-        split = self.phrases.split_part(task.text, asked.ref) if asked.is_maybe else None
-        if split is None:
+    def end_part(self, task: Task, asked: AskedTask) -> DeskDecision | None:
+        """End only the things that words name of several; None: they name all of it."""
+        is_done = asked.action == "done"
+        is_named = asked.is_maybe if is_done else not asked.is_last
+        split = self.phrases.split_part(task.text, asked.ref, is_all=not is_done)
+        if split is None or not is_named:
             return None
-        part, left = split
-        number = self.tasks.index(task) + 1
-        if task.rrule is not None:
-            return DeskDecision(
-                text=self.wording.say("part_of_series", part=part, text=task.text, number=number)
-            )
+        (part, left), number = split, self.tasks.index(task) + 1
+        name = "done_part" if is_done else "cancelled_part"
+        if is_done and task.rrule is not None:
+            name, left = "part_of_series", task.text
+        text = self.wording.say(name, part=part, text=left, number=number)
         later = replace(task, text=left, changed_at=self.scope.now)
-        return self.replace(
-            task, later, self.wording.say("done_part", part=part, text=left, number=number)
-        )
+        return self.replace(task, later, text) if left != task.text else DeskDecision(text=text)
 
     def reopen(self, task: Task) -> DeskDecision:
         """Put a task that was ended back on the list, as it stands there by now."""

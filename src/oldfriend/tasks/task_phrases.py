@@ -41,8 +41,8 @@ class TaskPhrases:
         """Compile the patterns of a language's pack."""
         pack = load_language_pack(language).read("tasks")
         self.language = language
-        is_spaced = get_traits(language).spaces
-        edges = ("(?<![^\\W_])", "(?![^\\W\\d_])") if is_spaced else ("", "")
+        self._is_spaced = get_traits(language).spaces
+        edges = ("(?<![^\\W_])", "(?![^\\W\\d_])") if self._is_spaced else ("", "")
         self._triggers: list[tuple[Trigger, re.Pattern[str]]] = [
             (
                 kind,
@@ -78,8 +78,8 @@ class TaskPhrases:
         self._refused_before = self._compile(f"(?:{pack['refused_before']})$")
         self._refused_after = self._compile(pack["refused_after"])
         self._joints = self._compile(pack["joints"])
+        self._without = self._compile(pack["without"])
         self._getting: str = pack["gets"]
-        self._is_spaced = is_spaced
         self._bare_times: tuple[str, str] = (pack["bare_time"], pack["bare_amount"])
 
     @cached_property
@@ -361,16 +361,21 @@ class TaskPhrases:
         marks = rules["reading"]["verb_marks"]
         return rules["infinitives"], [(self._compile(mark), put) for mark, put in marks]
 
-    def split_part(self, text: str, said: str) -> tuple[str, str] | None:
+    def split_part(self, text: str, said: str, *, is_all: bool = False) -> tuple[str, str] | None:
         """Return which of several things that a text names are said, and the text without them.
 
-        "buy milk and bread" without the milk is "buy bread".
+        "buy milk and bread" without the milk is "buy bread". If ``is_all``, all the words of a
+        thing must be said: without the dinner, of "dinner with Tom and Anna" nothing is left.
         """
         joints = [each.span() for each in self._joints.finditer(text)]
         starts, ends = [0, *(end for _, end in joints)], [*(at for at, _ in joints), len(text)]
         items = [text[one:other] for one, other in zip(starts, ends, strict=True)]
         words = set(tokenize(self.content_words(said)))
         is_said = [not words.isdisjoint(tokenize(each)) for each in items]
+        if is_all and len(items) > 1:
+            heads = [self.find_head(items[0], words, items[1]), *("" for _ in items[1:])]
+            named = [each.removeprefix(head) for each, head in zip(items, heads, strict=True)]
+            is_said = [words >= {*tokenize(self.content_words(each))} for each in named]
         if all(is_said) or not any(is_said):
             return None
         left = [each for each, said_too in zip(items, is_said, strict=True) if not said_too]
@@ -380,8 +385,15 @@ class TaskPhrases:
             left[0] = f"{head}{' ' * self._is_spaced}{left[0]}"
         return self.join(part, text, joints), self.join(left, text, joints)
 
+    def read_without(self, text: str) -> str:
+        """Return what a whole text takes out of what was just put on the list, "no rice"."""
+        match = self._without.fullmatch(to_simplified(text[:MAX_REQUEST_CHARS]).strip(EDGES))
+        return match["ref"].strip(EDGES) if match else ""
+
     def find_head(self, item: str, words: set[str], following: str) -> str:
         """Return what a thing that is done begins with, if it also belongs to the next one."""
+        if words >= {*tokenize(item)}:
+            return ""  # all of it was named
         if self._is_spaced:
             head, _, rest = item.partition(" ")
             is_shared = bool(rest) and " " not in following.strip()

@@ -426,6 +426,23 @@ async def test_mail_waits_until_it_is_known_whose_checks_count(
     assert last.text.endswith("Hello?")
 
 
+async def test_mail_waits_also_while_the_name_of_the_server_is_mistyped(
+    server: MailServer, tmp_path: Path
+) -> None:
+    """No mail is signed by that name; also after a restart, those before are read."""
+    cursors = KeptCursors()
+    mistyped = replace(SETTINGS, authserv_id=f"{SERVER_ID}.typo")
+    async with listening(opened(server, tmp_path, mistyped), cursors) as heard:
+        server.write(NORA, "My cat is called Miso.")
+        refused = await heard.refusal()
+    async with listening(opened(server, tmp_path), cursors) as again:
+        server.write(NORA, "Who am I?")
+        texts = [(await again.message()).text for _ in range(2)]
+
+    assert refused == "unchecked"
+    assert [each.split("\n")[-1] for each in texts] == ["My cat is called Miso.", "Who am I?"]
+
+
 @pytest.mark.parametrize(
     ("fault", "error"),
     [

@@ -39,6 +39,33 @@ PARTS = [
     ("fr", "Lena est ma cousine", "non, Lena est ma sœur"),
     ("zh", "莉娜是我表姐", "不对，莉娜是我姐姐"),
 ]
+MOVED_HOME = [
+    ("en", "my sister Frieda lives in Kiel", "no, she lives in Flensburg", "Flensburg", "Kiel"),
+    (
+        "en",
+        "my sister Frieda lives in Kiel with her two kids, Ole and Janne",
+        "actually no, she lives in Flensburg, not Kiel",
+        "Flensburg",
+        "Kiel",
+    ),
+    (
+        "de",
+        "meine Schwester Frieda wohnt in Kiel",
+        "nein, sie wohnt in Flensburg",
+        "Flensburg",
+        "Kiel",
+    ),
+    (
+        "de",
+        "mein bruder heißt Torben und wohnt in Bremen, er arbeitet bei ner werft",
+        "nee stimmt nicht, er wohnt jetzt in Oldenburg",
+        "Oldenburg",
+        "Bremen",
+    ),
+    ("fr", "ma soeur Frieda habite à Lyon", "non, elle habite à Nice", "Nice", "Lyon"),
+    ("es", "mi hermana Frieda vive en Vigo", "no, vive en Lugo", "Lugo", "Vigo"),
+    ("zh", "我妹妹小美住在上海", "不对，她住在杭州", "杭州", "上海"),
+]
 OTHER = [
     ("en", "my cat is called Miso", "I saw Mia not Miso at the vet"),
     ("en", "my cat is called Miso", "no, Mia is my sister"),
@@ -87,6 +114,24 @@ def test_name_that_was_told_some_turns_ago_is_put_right_where_it_is_denied() -> 
     told = said(*turns, language="en").claims
     assert {each.value for each in told if each.key == "Pixie:relation"} == {"cat"}
     assert not any("Pixel" in each.key for each in told)
+
+
+@pytest.mark.parametrize(("language", "first", "right", "home", "before"), MOVED_HOME)
+def test_home_that_is_put_right_renames_nobody(
+    language: str, first: str, right: str, home: str, before: str
+) -> None:
+    """What says where somebody lives replaces a home, and no name."""
+    role = said(first, language=language).claims[0]
+    told = said(first, right, language=language).claims
+    assert (told[0].key, told[0].value) == (role.key, role.value)
+    assert [(each.value, each.denied_value) for each in told[1:]] == [(home, before)]
+
+
+@pytest.mark.parametrize("other", ["no, he lives in Flensburg", "no, she works in Flensburg"])
+def test_correction_that_does_not_fit_changes_nothing(other: str) -> None:
+    """Somebody else's home, or another thing that is told, is no name and no home."""
+    first = "my sister Frieda lives in Kiel"
+    assert said(first, other).claims == said(first).claims
 
 
 @pytest.mark.parametrize(("language", "first", "right"), PARTS)

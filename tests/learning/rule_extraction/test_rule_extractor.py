@@ -182,6 +182,42 @@ def test_first_and_last_name_are_one_name(language: str, text: str, name: str) -
 
 
 @pytest.mark.parametrize(
+    ("language", "text", "name"),
+    [
+        ("en", "Actually Tom is my brother.", "Tom"),
+        ("en", "We ate. Luckily Anna is my sister.", "Anna"),
+        ("en", "Although Tom is my brother, we fight.", "Tom"),
+        ("en", "Met Anna, my sister.", "Anna"),
+        ("en", "Poor Anna, my sister", "Anna"),
+        ("en", "Thankfully Anna, my sister, came.", "Anna"),
+        ("en", "Uncle Tom is my friend.", "Tom"),
+        ("en", "I have a dog called Rex Tuesday.", "Rex"),
+        ("es", "Además Marta es mi hermana.", "Marta"),
+        ("fr", "Puisque Marie est ma sœur, je viens.", "Marie"),
+        ("fr", "Heureusement Marie, ma sœur, est là.", "Marie"),
+        ("de", "Nur Tom ist mein Bruder.", "Tom"),
+        ("de", "Die Anna ist meine Schwester.", "Anna"),
+        ("de", "Ich habe einen Hund namens Bello Zuhause.", "Bello"),
+    ],
+)
+def test_word_beside_a_name_is_no_part_of_it(language: str, text: str, name: str) -> None:
+    """What begins a sentence has a capital, too, and would make a second person."""
+    read_ = said(text, language=language)
+
+    assert [each.name for each in read_.mentions] == [name]
+
+
+@pytest.mark.parametrize(
+    "text", ["Der Nachbar Tom ist mein Freund.", "Die Katze Minka ist meine Freundin."]
+)
+def test_german_noun_before_a_name_is_no_first_name(text: str) -> None:
+    """It has a capital wherever it stands."""
+    assert not {"Nachbar Tom", "Katze Minka"} & {
+        each.name for each in said(text, language="de").mentions
+    }
+
+
+@pytest.mark.parametrize(
     ("text", "name"),
     [
         ("我的猫咪咪昨天去世了", "咪咪"),

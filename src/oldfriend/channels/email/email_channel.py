@@ -47,6 +47,7 @@ from oldfriend.channels.email.mail_servers import (
 from oldfriend.channels.email.mail_text import divide_text
 from oldfriend.channels.email.mail_trust import (
     Refusal,
+    WaitingMail,
     build_check_finding,
     find_refusal,
     propose_server_id,
@@ -134,7 +135,7 @@ class EmailChannel(BotChannel):
         self._senders = MailSenders(MAX_SENDING)
         self._positions = BoundedMap[str, ThreadPosition](MAX_THREADS)
         self._withheld: tuple[int, Micros] | None = None  # a mail's number, and since when
-        self._last_unchecked = 0  # the number of the last mail that waits for a known server
+        self._waiting = WaitingMail()
         self._listen_lock = asyncio.Lock()  # after a reload two listeners may overlap briefly
 
     @override
@@ -319,27 +320,27 @@ class EmailChannel(BotChannel):
     ) -> None:
         """Handle the mails since the last position, and save each position once it is handled.
 
-        While it is not known whose checks of senders count, no mail is believed: the position
-        stays, so that the mails are read again once it is.
+        No mail is believed while it is not known whose checks of senders count, and perhaps
+        wrongly refused while no mail has shown that the server signs by the name that is set: the
+        position stays, so that these mails are read again once the name is put right.
         """
         found = parse_position(await cursors.find(INBOX_SCOPE))
         position, uids = await inbox.run(lambda each: list_new_mails(each, found))
         if position != found:
             await cursors.save(INBOX_SCOPE, position.as_text)
-        is_checked = self._settings.authserv_id is not None
+        self._waiting.begin(position.uid_validity, self._settings.authserv_id)
         for uid in uids:
-            if not is_checked and uid <= self._last_unchecked:
+            if uid <= self._waiting.last_uid:
                 continue
             stored = await self._fetch(inbox, uid, handle_event)
-            if stored is not None:
-                await self._handle(inbox, stored, handle_event)
-                position = InboxPosition(
-                    position.uid_validity, uid, max(position.received_at, stored.received_at)
-                )
-            if is_checked:
-                await cursors.save(INBOX_SCOPE, position.as_text)
-            else:
-                self._last_unchecked = uid
+            refusal = None if stored is None else await self._handle(inbox, stored, handle_event)
+            if self._waiting.holds(uid, refusal):
+                continue
+            received_at = position.received_at if stored is None else stored.received_at
+            position = InboxPosition(
+                position.uid_validity, uid, max(position.received_at, received_at)
+            )
+            await cursors.save(INBOX_SCOPE, position.as_text)
 
     async def _fetch(
         self, inbox: InboxThread, uid: int, handle_event: HandleEvent
@@ -357,17 +358,19 @@ class EmailChannel(BotChannel):
 
     async def _handle(
         self, inbox: InboxThread, stored: StoredMail, handle_event: HandleEvent
-    ) -> None:
+    ) -> Refusal | None:
+        """Handle one mail; return why somebody who may write was refused."""
         try:
             mail = await asyncio.to_thread(parse_mail, stored.raw)
         except PARSER_ERRORS:  # of the library: anybody may have sent this mail
             await handle_event(build_refusal(stored, "unreadable"))
-            return
+            return None
+        self._waiting.see_signature(mail)
         if mail.sender not in self._settings.allowed:
-            return
+            return None
         if (refusal := self._find_refusal(mail)) is not None:
             await handle_event(build_refusal(stored, refusal))
-            return
+            return refusal
         replied_text = await self._find_replied_text(inbox, mail)
         events = await asyncio.to_thread(
             build_events, mail, stored.received_at, self._account.address, replied_text
@@ -375,6 +378,7 @@ class EmailChannel(BotChannel):
         self._remember_position(mail)
         for event in events or [build_refusal(stored, "empty")]:
             await handle_event(event)
+        return None
 
     async def _find_replied_text(self, inbox: InboxThread, mail: IncomingMail) -> str:
         """Return the text of ours that a mail replies to; empty if it is not found."""

@@ -39,6 +39,36 @@ class DmarcResult:
     domain: str  # the domain in From for which it was made
 
 
+class WaitingMail:
+    """The mails that are read again once the name of the server that checks senders is right."""
+
+    def __init__(self) -> None:
+        """Nothing waits."""
+        self.last_uid = 0  # of the last mail that was looked at and waits
+        self._mailbox: tuple[int, str | None] | None = None  # its numbering, and the name set
+        self._is_held = False
+        self._is_signed = False  # a mail has shown that the server signs by the name set
+
+    def begin(self, uid_validity: int, server_id: str | None) -> None:
+        """Begin to look at new mails; at another name or numbering, those that wait come again."""
+        if self._mailbox != (uid_validity, server_id):
+            self._mailbox = uid_validity, server_id
+            self.last_uid, self._is_held, self._is_signed = 0, server_id is None, False
+
+    def see_signature(self, mail: IncomingMail) -> None:
+        """Hold no more mails if a mail is signed by the name that is set."""
+        server_id = None if self._mailbox is None else self._mailbox[1]
+        if server_id is not None and not self._is_signed and is_signed_by(mail.headers, server_id):
+            self._is_signed, self._is_held = True, False
+
+    def holds(self, uid: int, refusal: Refusal | None) -> bool:
+        """Tell whether a mail, and with it all later ones, waits to be read again."""
+        self._is_held = self._is_held or (refusal == "unchecked" and not self._is_signed)
+        if self._is_held:
+            self.last_uid = uid
+        return self._is_held
+
+
 def find_refusal(mail: IncomingMail, *, own_address: str, server_id: str | None) -> Refusal | None:
     """Return why a mail is not to be read as its sender's word; None: it is."""
     if mail.sender == own_address or ID_WORD.match(mail.message_id):
@@ -79,6 +109,11 @@ def list_dmarc_results(headers: Message, server_id: str) -> Sequence[DmarcResult
         if is_server(name, server_id.lower()):
             return results
     return ()
+
+
+def is_signed_by(headers: Message, server_id: str) -> bool:
+    """Tell whether a mail carries any check of one server, whatever was checked."""
+    return any(is_server(name, server_id.lower()) for name, _ in iterate_results(headers))
 
 
 def is_server(name: str, wanted: str) -> bool:

@@ -12,11 +12,14 @@ from typing import Final, TypeAlias
 
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.lazy_patterns import LazyPattern
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
+from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.claim_builder import claims_in
 from oldfriend.learning.rule_extraction.corrections import PART
 from oldfriend.learning.rule_extraction.entity_mentions import is_name, named_in
 from oldfriend.learning.rule_extraction.promises import Read
+from oldfriend.learning.rule_extraction.pronouns import with_name
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
 from oldfriend.memory.restatement_detection import (
@@ -116,9 +119,59 @@ def with_word(before: Read, sentence: Sentence, own_book: RuleBook) -> Read | No
     last, book = before
     if last.is_question or not sentence.starts:
         return None
+    told_again = list_told_again(last, sentence, book)
+    if told_again:
+        again = with_value_of(told_again, last, sentence, book)
+        return None if again is None else (again, book)
     right = find_meant(sentence, book) or find_meant(sentence, own_book)
     put_right = find_put_right(right, last, sentence, book)
     return None if put_right is None else (put_right, book)
+
+
+def list_told_again(last: Sentence, sentence: Sentence, book: RuleBook) -> list[Claim]:
+    """Return what a sentence tells of whom the last one tells, behind "no,": "she lives in …".
+
+    It calls them by a pronoun, or leaves them out. Without a key if the pronoun is of another.
+    """
+    restated = load_restatement_words(book.language)
+    rest = sentence.plain if restated is None else drop_opening(sentence.plain, restated, book)
+    if rest == sentence.plain and not sentence.denied:
+        return []
+    roles = {who.name: tie.value for who, tie in named_in(last, book) if tie is not None}
+    gap = " " if get_traits(book.language).spaces else ""
+    bare = replace(sentence, plain=rest)
+    for who in dict.fromkeys(each.key.rpartition(":")[0] for each in list_facts(last, book)):
+        if not who:
+            continue
+        told = with_name(bare, book, (who, roles.get(who, "")), last)
+        of_another = None if told else with_name(bare, book, (who, ""), last)
+        told = told or of_another or replace(bare, plain=f"{who}{gap}{rest}", starts=(0,))
+        claims = [each for each in list_facts(told, book, who) if each.key.startswith(f"{who}:")]
+        if claims:
+            return [replace(each, key="") for each in claims] if of_another else claims
+    return []
+
+
+def list_facts(sentence: Sentence, book: RuleBook, *known: str) -> list[Claim]:
+    """Return what a sentence tells, of whomever it may name, too."""
+    named = {each.name for each, _ in named_in(sentence, book)}
+    words = {each for each in _WORD.findall(sentence.plain) if is_name(each, book)}
+    return list(claims_in(sentence, book, {*named, *words, *known}))
+
+
+def with_value_of(
+    claims: Sequence[Claim], last: Sentence, sentence: Sentence, book: RuleBook
+) -> Sentence | None:
+    """Return the last statement with the value of a claim in place of another for the same key."""
+    for told in list_facts(last, book):
+        for now in claims:
+            is_other = now.value.casefold() != told.value.casefold()
+            is_same_key = (now.kind, now.key) == (told.kind, told.key)
+            if now.key and is_same_key and is_other and last.plain.count(told.value) == 1:
+                begin = last.plain.index(told.value)
+                place = begin, begin + len(told.value), told.value
+                return spoken_with(now.value, place, last, sentence, book)
+    return None
 
 
 def find_put_right(

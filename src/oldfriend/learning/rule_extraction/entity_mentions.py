@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.memories import EntityKind
+from oldfriend.lang.glossing import is_common_word
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.extraction import Claim, EntityMention, Quote, SameAsClaim
 from oldfriend.learning.rule_extraction.datetimes import without_times
@@ -14,13 +15,15 @@ from oldfriend.learning.rule_extraction.sentences import Sentence
 
 _CONFIDENCE = 0.9
 LAST_WORD: Final = re.compile(r"(?<!\S)(?P<word>[^\W\d_][\w’'-]+) $")
+BEGINNING: Final = re.compile(r"(?:^|[.!?:;…])\W*$")
 
 
 def named_in(sentence: Sentence, book: RuleBook) -> Iterator[tuple[EntityMention, Claim | None]]:
     """Everybody whom a sentence names by the part they play, and what that tells."""
     told = without_times(sentence.plain, book)
     together = list(_named_together(sentence, book))
-    alone = (each for each in _named_alone(sentence, book) if not _are_in(each[1], together))
+    alone = _named_alone(sentence, told, book)
+    alone = (each for each in alone if not _are_in(each[1], together))
     for place, name, part in (*alone, *together):
         is_somebody = is_name(name, book) and name in told
         if is_somebody and not is_reported(sentence, place, book):
@@ -29,14 +32,34 @@ def named_in(sentence: Sentence, book: RuleBook) -> Iterator[tuple[EntityMention
             yield named, _relation(named, part, book) if is_theirs else None
 
 
-def _named_alone(sentence: Sentence, book: RuleBook) -> Iterator[tuple[int, str, Part]]:
+def _named_alone(sentence: Sentence, told: str, book: RuleBook) -> Iterator[tuple[int, str, Part]]:
     """Where somebody is named by the part they play: "my sister Ana"."""
     for naming in book.naming:
         for found in naming.finditer(sentence.plain):
             part = replace(book.part_called(found["part"]), word=found["part"])
-            begins = found.start("name") == found.start()
-            before = find_first_name(sentence.plain[: found.start()], book) if begins else ""
-            yield found.start(), before + found["name"], part
+            yield found.start(), _find_name(found, sentence.plain, told, book), part
+
+
+def _find_name(found: re.Match[str], plain: str, told: str, book: RuleBook) -> str:
+    """The name where one is found: with the first name before it, without what is no name."""
+    start = found.start("name")
+    words = found["name"].split()
+    before = LAST_WORD.search(plain[:start]) if start == found.start() else None
+    if before and _is_first_name(before["word"], plain[: before.start()], book):
+        words.insert(0, before["word"])
+    elif len(words) > 1 and start < found.start("part"):
+        words = words if _is_first_name(words[0], plain[:start], book) else words[1:]
+    is_whole = all(is_name(each, book) for each in words) and " ".join(words) in told
+    return " ".join(words if is_whole else words[:1])
+
+
+def _is_first_name(word: str, before: str, book: RuleBook) -> bool:
+    """Whether a word before a name belongs to it; one that begins a sentence is seldom a name."""
+    folded = word.lower()
+    is_other = folded in get_traits(book.language).stop_words or folded in book.parts
+    if is_other or not word[:1].isupper() or not is_name(word, book):
+        return False
+    return not (BEGINNING.search(before) and is_common_word(word, book.language))
 
 
 def _are_in(name: str, together: Iterable[tuple[int, str, Part]]) -> bool:
@@ -116,14 +139,6 @@ def is_name(words: str, book: RuleBook) -> bool:
     first = words[:1]
     is_large = first.isupper() or (get_traits(book.language).is_han and first.isalpha())
     return is_large and not set(words.lower().split()) & book.caution.not_name
-
-
-def find_first_name(before: str, book: RuleBook) -> str:
-    """The name that words end with, and the space behind it: "Tom " before "Hughes"; else ""."""
-    found = LAST_WORD.search(before)
-    if found is None or not found["word"][:1].isupper() or not is_name(found["word"], book):
-        return ""
-    return "" if found["word"].lower() in get_traits(book.language).stop_words else found[0]
 
 
 def is_reported(sentence: Sentence, place: int, book: RuleBook) -> bool:

@@ -7,7 +7,7 @@ a model, which may read it later.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Final
+from typing import Final, TypeVar
 
 from oldfriend.domain.memories import EntityKind
 from oldfriend.domain.messages import Message
@@ -78,6 +78,7 @@ _NAMING_KEYS: Final[dict[str, EntityKind]] = {
     "workplace": "org",
     "partner": "person",
 }
+Told = TypeVar("Told", Claim, EntityMention)
 SHORT: Final = 80
 """Characters of a message that may be in another language than is usual."""
 _HEARD: Final = {("person", "person"), ("other", "other"), ("companion", "companion")}
@@ -122,6 +123,7 @@ def extract_with_rules(inputs: ExtractionInput) -> Extraction:
     ties = ties_in(claims, tied, sentences)
     claims = [with_all_words(each, sentences, heard) for each in claims if each.kind != "triple"]
     names = joined((*names, *_named_by(claims, sentences)))
+    names = tuple(with_all_words(each, sentences, heard) for each in names)
     known = _known_names(names, inputs)
     return Extraction(
         author=RULES_AUTHOR,
@@ -138,15 +140,15 @@ def _told(sentence: Sentence, book: RuleBook, known: frozenset[str]) -> Iterable
     return (*claims, *endings_in(sentence, book, known, claims))
 
 
-def with_all_words(claim: Claim, sentences: Iterable[Read], heard: Iterable[Read]) -> Claim:
-    """A claim with the words, too, that those which tell it only put right."""
+def with_all_words(told: Told, sentences: Iterable[Read], heard: Iterable[Read]) -> Told:
+    """A claim or mention with the words, too, that those which tell it only put right."""
     own = {quote_of(each) for each, _ in heard}
     before = [
         quote_of(each.about)
         for each, _ in sentences
-        if each.about is not None and quote_of(each) in claim.quotes and quote_of(each.about) in own
+        if each.about is not None and quote_of(each) in told.quotes and quote_of(each.about) in own
     ]
-    return replace(claim, quotes=(*claim.quotes, *before)) if before else claim
+    return replace(told, quotes=(*told.quotes, *before)) if before else told
 
 
 def _sentences(message: Message, material: ExtractionInput) -> Iterable[Read]:

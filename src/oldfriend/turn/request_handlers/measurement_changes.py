@@ -8,6 +8,8 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, HOUR
 from oldfriend.domain.ids import new_id
 from oldfriend.domain.messages import Message
+from oldfriend.goals.goal_desk import UNMEASURED, find_total
+from oldfriend.goals.goal_store import add_progress, find_goal, list_progress, remove_progress
 from oldfriend.measurements.lexicon import list_lexicons
 from oldfriend.measurements.measurement_corrections import (
     MeasurementCorrection,
@@ -48,14 +50,40 @@ FAR: Final = 0.3
 class ChangeMeasurements:
     """The change that takes numbers out, and keeps others in their place."""
 
-    gone: tuple[str, ...]  # ids
+    gone: tuple[Measurement, ...]
     measured: tuple[Measurement, ...] = ()
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
-        """Make it."""
+        """Make it; what was counted of them for goals follows."""
         for each in self.gone:
-            await delete_measurement(tx, scope.person.id, each, now=scope.now)
+            await delete_measurement(tx, scope.person.id, each.id, now=scope.now)
+            new = next((one for one in self.measured if one.name == each.name), None)
+            await follow_steps(tx, each, new)
         await save_measurements(tx, scope.person.id, self.measured, now=scope.now)
+
+
+async def follow_steps(tx: Transaction, kept: Measurement, new: Measurement | None) -> None:
+    """Have what the message of a number counted for goals be what its right value is.
+
+    Without a right value it counts no more.
+    """
+    steps = await list_progress(tx, kept.person)
+    for step in [each for each in steps if each.message is not None]:
+        if step.message != kept.message:
+            continue
+        goal = await find_goal(tx, kept.person, step.goal)
+        total = None if goal is None else find_total(goal)
+        amount = 0 if new is None else step.amount
+        if total is not None and step.amount != UNMEASURED:
+            amount = step.amount - total.to_amount(kept.value, kept.unit)
+            amount += 0 if new is None else total.to_amount(new.value, new.unit)
+        await remove_progress(tx, step)
+        if amount > 0:
+            source = kept if new is None else new
+            moved = replace(
+                step, amount=amount, message=source.message, message_seq=source.message_seq
+            )
+            await add_progress(tx, moved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +129,9 @@ async def is_doubtful(
         return False
     last = await find_last_message(tx, message)
     if last is not None and last.id != kept.message and tells_amount(last, measure):
-        return True
+        is_fix = is_correction(last.text, Moment(at=last.at, zone=last.zone), last.language)
+        if not is_fix:
+            return True
     earlier = await find_latest(tx, message.person, kept.name, before=kept.day)
     if earlier is None:
         return False
@@ -290,7 +320,7 @@ def put_in_place(kept: Measurement, new: Measurement, texts: MeasurementTexts) -
     """Put one number in the place of another, and say both."""
     what = texts.say("what", name=texts.name(new.name), value=texts.told(new))
     told_text = texts.say("kept_again", what=what, day=texts.day(new.day), before=texts.told(kept))
-    change = ChangeMeasurements(gone=(kept.id,), measured=(new,))
+    change = ChangeMeasurements(gone=(kept,), measured=(new,))
     return MeasurementChange(text=told_text, change=change, changed=(kept,))
 
 
@@ -329,5 +359,5 @@ def take_out(
     ]
     if words_stay and any(each.message is not None for each in kept):
         lines.append(texts.say("words_stay"))
-    change = ChangeMeasurements(gone=tuple(each.id for each in kept))
+    change = ChangeMeasurements(gone=tuple(kept))
     return MeasurementChange(text="\n".join(lines), change=change, changed=tuple(kept))

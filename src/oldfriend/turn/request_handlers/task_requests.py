@@ -85,7 +85,8 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
     before = tuple(desk.tasks)
     if not asked:
         chosen = await choose_task(context, desk, text)
-        return chosen or await answer_question(context, desk, text)
+        answered = chosen or await answer_question(context, desk, text)
+        return answered or await take_out(context, desk, text)
     if all(each.action == "cancel" and not desk.find(each) for each in asked) and names_task(
         desk, text
     ):
@@ -155,6 +156,17 @@ async def decide_each(
         if found is not None:
             decisions.append(found)
     return decisions
+
+
+async def take_out(context: HandlerContext, desk: TaskDesk, text: str) -> HandledRequest | None:
+    """Take one thing out of the several that the last message put on the list: "no rice"."""
+    named = desk.phrases.read_without(text)
+    if not named:
+        return None
+    _, made = await find_last_told(context, desk)
+    asked = AskedTask(action="cancel", ref=named)
+    found = [left for each in made if (left := desk.end_part(each, asked)) is not None]
+    return build_handled(desk, found, is_whole=True) if found else None
 
 
 def tell_nothing(desk: TaskDesk, asked: Sequence[AskedTask]) -> HandledRequest | None:
