@@ -46,6 +46,8 @@ MAYBE_DONE: Final = 0.35
 """How likely a sentence that names a goal must be to tell of something done for it."""
 BARE: Final = " \u00b7"
 """What stands for the words that a bare deed lacks, as in "I ran"."""
+JOINED: Final = "\u00b7, "
+"""What stands before a sentence that goes on from the one before it, as in "Then I ran 3 km"."""
 
 
 async def handle_progress(context: HandlerContext) -> HandledRequest | None:
@@ -261,6 +263,7 @@ def list_deeds(sentence: Sentence, phrases: GoalPhrases, book: RuleBook) -> Iter
     yield from deeds_in(sentence, book)
     told = without_times(sentence.plain, book).strip(SENTENCE_END)
     yield from deeds_in(replace(sentence, plain=f"{told}{BARE}"), book)
+    yield from deeds_in(replace(sentence, plain=f"{JOINED}{told}{BARE}"), book)
     for pattern in phrases.did:
         found = pattern.search(told)
         if found is not None:

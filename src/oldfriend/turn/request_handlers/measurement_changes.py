@@ -146,7 +146,9 @@ async def is_doubtful(
 def tells_amount(message: Message, measure: Measure) -> bool:
     """Whether a message tells an amount of what a measure measures, whoever's it is."""
     return any(
-        each.unit in UNITS and UNITS[each.unit].dimension == measure.dimension
+        each.unit is not None
+        and each.unit in UNITS
+        and UNITS[each.unit].dimension == measure.dimension
         for lexicon in list_lexicons(message.language)
         for each in find_numbers(message.text, lexicon)
     )
