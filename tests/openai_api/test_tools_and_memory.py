@@ -106,6 +106,8 @@ async def test_a_call_that_must_be_made_needs_a_model(open_house: Open) -> None:
     with pytest.raises(openai.BadRequestError, match="connect model"):
         await ask(await house.client(), user("Light!"), tools=[LIGHT], tool_choice="required")
 
+    assert await house.log() == []  # what was refused was not said
+
 
 @pytest.mark.parametrize("prompt", [TITLE_PROMPT, BARE_TITLE_PROMPT])
 async def test_housekeeping_is_neither_kept_nor_told_anything(

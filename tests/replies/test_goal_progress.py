@@ -9,6 +9,8 @@ from oldfriend.goals.goal import GoalState
 from oldfriend.goals.goal_desk import add_up
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.inbound.accept import ChatContext
+from oldfriend.memory.message_log import list_messages
+from oldfriend.replies.edited_requests import edit_answered
 from tests.chat_fixtures import Say
 
 RUN = "My goal is to run twice a week."
@@ -413,3 +415,40 @@ async def test_level_is_no_step_to_a_total(
     (state,) = await goals(app, chat_context)
     assert state.progress == ()
     assert "of 70 kg" not in reply.reply.text
+
+
+TOTAL = "My goal is to run 100 km by June."
+
+
+@pytest.mark.parametrize(
+    ("told", "state"),
+    [
+        (["I ran 5 km", "I ran 7 km", "no, 8 km"], "13 of 100 km"),
+        (["I ran 5 km", "I ran 7 km", "no, 8 km", "undo"], "12 of 100 km"),
+        (["I ran 5 km", "I ran 7 km", "undo"], "5 of 100 km"),
+        (["I ran 5 km", "I ran 7 km", "I didn't run 5 km"], "7 of 100 km"),
+        (["I ran 10 km. Then I ran 3 km."], "13 of 100 km"),
+        (["Ran 10 km today and 3 km yesterday"], "13 of 100 km"),
+        (["I ran 5 km", "I ran 3000 km today", "I ran 5000000000 km"], "5 of 100 km"),
+    ],
+)
+async def test_total_follows_the_numbers_that_are_told(
+    say: Say, told: list[str], state: str
+) -> None:
+    """Corrected, taken back, told together, or refused because they cannot be right."""
+    await say(TOTAL)
+    for each in told:
+        await say(each)
+    assert state in (await say("/goals")).reply.text
+
+
+async def test_total_follows_an_edit(app: AppContext, chat_context: ChatContext, say: Say) -> None:
+    """What the message counted before goes."""
+    await say(TOTAL)
+    for each in ("I ran 5 km", "I ran 7 km"):
+        await say(each)
+    async with app.db.begin_read() as tx:
+        said = await list_messages(tx, chat_context.person.id)
+    message = next(each for each in said if each.text == "I ran 5 km")
+    await edit_answered(app, message, "I ran 50 km")
+    assert "57 of 100 km" in (await say("/goals")).reply.text

@@ -155,3 +155,37 @@ async def test_undo_takes_back_a_correction_and_then_a_number(
     await say(talk, told)
     await say(talk, undo)
     assert [each.value for each in await kept(talk, "weight")] == []
+
+
+@pytest.mark.parametrize(
+    ("told", "other", "correction"),
+    [
+        ("I weigh 74 kg", "My suitcase is 23 kg", "no, the weight was 25 kg"),
+        ("Ich wiege 74 kg", "Mein Koffer hat 23 kg", "nein, das Gewicht war 25 kg"),
+        ("Peso 74 kg", "Mi maleta pesa 23 kg", "no, el peso era 25 kg"),
+        ("Je pèse 74 kg", "Ma valise fait 23 kg", "non, le poids était 25 kg"),
+        ("我体重74公斤", "我的箱子是23公斤", "不对，体重是25公斤"),
+    ],
+)
+async def test_weight_of_a_thing_does_not_correct_that_of_the_person(
+    talk: Talk, told: str, other: str, correction: str
+) -> None:
+    """It was told just before, so it is asked which is meant."""
+    await say(talk, told)
+    await say(talk, other)
+    outcome = await say(talk, correction)
+
+    assert [each.value for each in await kept(talk, "weight")] == [74]
+    assert "25" in outcome.reply.text
+
+
+async def test_weight_that_is_far_from_the_earlier_ones_is_asked_for(talk: Talk) -> None:
+    """The one that it would correct was not."""
+    await keep(talk, "weight", {9: 73.5}, "kg")
+    await say(talk, "I weigh 74 kg today")
+    outcome = await say(talk, "no, the weight was 25 kg")
+    assert "25" in outcome.reply.text
+    assert [each.value for each in await kept(talk, "weight")] == [73.5, 74]
+
+    await say(talk, "no, the weight was 75 kg")
+    assert [each.value for each in await kept(talk, "weight")] == [73.5, 75]

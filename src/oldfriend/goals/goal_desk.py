@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import Final
 
 from dateutil.relativedelta import relativedelta
@@ -28,7 +29,7 @@ from oldfriend.goals.goal_phrases import (
     load_goal_phrases,
 )
 from oldfriend.goals.goal_store import MAX_GOALS
-from oldfriend.measurements.lexicon import get_lexicon
+from oldfriend.measurements.lexicon import BREAK_CLASS, get_lexicon
 from oldfriend.measurements.quantities import find_quantities
 from oldfriend.measurements.units import UNITS, convert_float
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
@@ -64,14 +65,26 @@ class GoalTotal:
     words: str  # of the goal, without the amount
 
     def find_amount(self, told: str, language: str) -> int:
-        """Return how much of it words tell, in thousandths of its unit; 0 for no one amount."""
+        """Return how much of it words tell, in thousandths of its unit; 0 for no clear amount.
+
+        Several amounts that are only joined add up: "10 km and 3 km".
+        """
         lexicon = get_lexicon(language)
-        amounts = [
-            amount
-            for each in find_quantities(lexicon.split_tokens(told), lexicon)
-            if each.unit and (amount := convert_float(each.value, each.unit, self.unit))
+        tokens = lexicon.split_tokens(told)
+        found = [
+            (each, amount)
+            for each in find_quantities(tokens, lexicon)
+            if each.unit and (amount := self.to_amount(each.value, each.unit))
         ]
-        return round(amounts[0] * PARTS_OF_UNIT) if len(amounts) == 1 else 0
+        for (one, _), (other, _) in pairwise(found):
+            between = tokens[one.end : other.first]
+            if not between or not all(each.is_any("joints", BREAK_CLASS) for each in between):
+                return 0
+        return sum(amount for _, amount in found)
+
+    def to_amount(self, value: float, unit: str) -> int:
+        """Return a value in thousandths of its unit; 0 if it measures something else."""
+        return round((convert_float(value, unit, self.unit) or 0) * PARTS_OF_UNIT)
 
 
 def find_total(goal: Goal) -> GoalTotal | None:
@@ -285,14 +298,18 @@ class GoalDesk:
         ]
         if not counted:
             return None
-        state = max(counted, key=lambda each: each.progress[-1].at)
-        after = replace(state, progress=state.progress[:-1])
+        steps = [(find_step(each, words), each) for each in counted]
+        fitting = [(step, each) for step, each in steps if step is not None and step.at >= since]
+        if not fitting:
+            return None
+        gone, state = max(fitting, key=lambda each: each[0].at)
+        after = replace(state, progress=tuple(each for each in state.progress if each != gone))
         told = self.format_state(after) if has_count(state.goal) else ""
         return GoalDecision(
             text=self.say("undone_with" if told else "undone", text=state.goal.text, state=told),
             goal=state.goal,
             earlier=state.goal,
-            taken_back=state.progress[-1],
+            taken_back=gone,
         )
 
     def find(self, words: str) -> list[GoalState]:
@@ -382,6 +399,17 @@ class GoalDesk:
         return formats.date.format(
             day=day.day, number=day.month, month=formats.months[day.month - 1], year=day.year
         )
+
+
+def find_step(state: GoalState, words: str) -> Progress | None:
+    """Return the last thing counted for a goal, of a total the one of the amount that words tell.
+
+    None if nothing of that amount was counted.
+    """
+    total = find_total(state.goal)
+    amount = 0 if total is None else total.find_amount(words, state.goal.language)
+    fitting = [each for each in state.progress if not amount or each.amount == amount]
+    return fitting[-1] if fitting else None
 
 
 def add_up(steps: Iterable[Progress]) -> int:

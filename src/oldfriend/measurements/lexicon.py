@@ -12,7 +12,7 @@ from oldfriend.lang.language_pack import list_languages, load_language_pack
 MAX_TEXT_CHARS: Final = 1_000
 """Characters of a message that are read; a longer one tells a story."""
 NUMBER: Final = re.compile(
-    r"\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,2}(?![\d.,])|\d{1,9}(?:[.,']\d{1,6}){0,3}"
+    r"\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,2}(?![\d.,])|\d{1,30}(?:[.,']\d{1,6}){0,3}"
 )
 CLOCK: Final = re.compile(r"\d{1,2}:\d{2}(?!\d)")
 DATE: Final = re.compile(r"(?<!\d)(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4})(?!\d)")

@@ -34,7 +34,11 @@ from oldfriend.openai_api.companion_replies import (
     raise_if_full,
 )
 from oldfriend.openai_api.direct_log import log_earlier, log_words
-from oldfriend.openai_api.direct_replies import RememberingReply, build_plain_reply
+from oldfriend.openai_api.direct_replies import (
+    RememberingReply,
+    build_plain_reply,
+    open_model,
+)
 from oldfriend.openai_api.error_json import ApiRefusal, ErrorFormat, to_refusal
 from oldfriend.openai_api.housekeeping import QUOTED_WINDOW, is_housekeeping
 from oldfriend.openai_api.ollama_format import (
@@ -52,6 +56,7 @@ from oldfriend.openai_api.speaker_pairing import answer_unknown_user
 from oldfriend.openai_api.token_access import Caller, UnknownUser, authenticate, identify_speaker
 from oldfriend.replies.amended_replies import find_answer
 from oldfriend.runtime.admin_http import OLLAMA_PREFIX
+from oldfriend.usage.model_calls import CallContext
 
 SECRET_PREFIX: Final = f"{OLLAMA_PREFIX}{{secret}}"
 """Before Ollama's addresses, for programs that can send a token only as part of the address."""
@@ -184,6 +189,7 @@ class ApiEndpoints:
         The companion answers what it is itself asked to do. Raises ApiRefusal.
         """
         app, message = self._hub.app, None
+        turn = TurnId(new_id(app.clock()))
         if words is not None:
             found = await find_words(app.db, chat_context, words, request=chat, now=app.clock())
             stored = None if found.message is None else await find_answer(app, found.message)
@@ -192,8 +198,9 @@ class ApiEndpoints:
                 return repeated
             if chat.may_be_own and await is_own_request(app, chat_context, found):
                 return await begin_companion_reply(self._hub, speaker, chat_context, chat, words)
+            # What nobody can answer is refused before it is kept as said.
+            await open_model(app, CallContext(person=speaker.person.id, turn=turn), "main")
             message = await log_words(app, chat_context, found)
-        turn = TurnId(new_id(app.clock()))
         reply = RememberingReply(
             app=app, chat_context=chat_context, request=chat, message=message, fallback_turn=turn
         )

@@ -252,7 +252,14 @@ def recount(desk: GoalDesk, state: GoalState, message: Message) -> GoalDecision 
     is_likely = not amount and find_total(state.goal) is None
     is_done = amount > 0 or (is_likely and find_likely(desk, message.text) == [state])
     steps = [each for each in state.progress if each.message == message.id]
-    if is_done == bool(steps):
+    if is_done and amount and steps and steps[0].amount != amount:
+        others = tuple(each for each in state.progress if each not in steps)
+        counted = desk.count(replace(state, progress=others), amount)
+        step = counted.progress and replace(counted.progress, at=steps[0].at)
+        return replace(counted, progress=step, taken_back=steps[0])
+    moment = Moment(at=message.at, zone=message.zone)
+    is_fix = bool(steps) and is_correction(message.text, moment, message.language)
+    if is_done == bool(steps) or is_fix:
         return None
     if is_done:
         return desk.count(state, amount or None)

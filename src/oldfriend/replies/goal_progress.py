@@ -21,7 +21,7 @@ from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_b
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get_lexicon
 from oldfriend.measurements.measurement_reader import Moment, read_message
-from oldfriend.measurements.measures import MEASURES
+from oldfriend.measurements.measures import MEASURES, is_plausible
 from oldfriend.measurements.quantities import find_quantities
 from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
 from oldfriend.tasks.sentence_words import split_sentences
@@ -46,6 +46,8 @@ MAYBE_DONE: Final = 0.35
 """How likely a sentence that names a goal must be to tell of something done for it."""
 BARE: Final = " \u00b7"
 """What stands for the words that a bare deed lacks, as in "I ran"."""
+JOINED: Final = "\u00b7, "
+"""What stands before a sentence that goes on from the one before it, as in "Then I ran 3 km"."""
 
 
 async def handle_progress(context: HandlerContext) -> HandledRequest | None:
@@ -152,6 +154,8 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
     deeds = [deed for _, deed, _ in told_deeds]
     if goal.rhythm is None and is_measured(goal) and tells_level(message):
         return 0
+    if total is not None and tells_impossible(message):
+        return 0
     if total is not None:
         most: dict[str, int] = {}  # in each sentence, which may be read in several ways
         for plain, deed, place in told_deeds:
@@ -181,6 +185,14 @@ def tells_level(message: Message) -> bool:
     read = read_message(message.text, moment, get_lexicon(message.language))
     measures = () if read is None else (each.measure for each in read.measured)
     return any(each.name in MEASURES and not each.is_summed for each in measures)
+
+
+def tells_impossible(message: Message) -> bool:
+    """Whether a message tells a number that cannot be right, and is kept as none."""
+    moment = Moment(at=message.at, zone=message.zone, takes_impossible=True)
+    read = read_message(message.text, moment, get_lexicon(message.language))
+    measured = () if read is None else read.measured
+    return not all(is_plausible(each.measure, each.value, each.unit) for each in measured)
 
 
 def with_whole_object(deed: Deed, plain: str, book: RuleBook) -> Deed:
@@ -251,6 +263,7 @@ def list_deeds(sentence: Sentence, phrases: GoalPhrases, book: RuleBook) -> Iter
     yield from deeds_in(sentence, book)
     told = without_times(sentence.plain, book).strip(SENTENCE_END)
     yield from deeds_in(replace(sentence, plain=f"{told}{BARE}"), book)
+    yield from deeds_in(replace(sentence, plain=f"{JOINED}{told}{BARE}"), book)
     for pattern in phrases.did:
         found = pattern.search(told)
         if found is not None:

@@ -78,10 +78,10 @@ class GoalChange:
             return
         if self.goal != self.earlier:
             await save_goal(tx, replace(self.goal, changed_at=scope.now))
-        if self.progress is not None:
-            await add_progress(tx, self.progress)
         if self.taken_back is not None:
             await remove_progress(tx, self.taken_back)
+        if self.progress is not None:
+            await add_progress(tx, self.progress)
         await plan_next_look(tx, scope.person.id, now=scope.now)
 
 

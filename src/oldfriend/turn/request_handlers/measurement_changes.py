@@ -6,20 +6,28 @@ from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, HOUR
-from oldfriend.domain.ids import MessageId, new_id
+from oldfriend.domain.ids import new_id
 from oldfriend.domain.messages import Message
+from oldfriend.goals.goal_desk import UNMEASURED, find_total
+from oldfriend.goals.goal_store import add_progress, find_goal, list_progress, remove_progress
 from oldfriend.measurements.lexicon import list_lexicons
-from oldfriend.measurements.measurement_corrections import MeasurementCorrection, read_correction
+from oldfriend.measurements.measurement_corrections import (
+    MeasurementCorrection,
+    find_numbers,
+    read_correction,
+)
 from oldfriend.measurements.measurement_reader import Moment, read_message
 from oldfriend.measurements.measurement_store import (
     Measurement,
     delete_measurement,
+    find_latest,
     list_measurements,
     list_told_lately,
     save_measurements,
 )
-from oldfriend.measurements.measures import get_measure, is_plausible, to_compared
+from oldfriend.measurements.measures import Measure, get_measure, is_plausible, to_compared
 from oldfriend.measurements.quantities import Quantity
+from oldfriend.measurements.units import UNITS
 from oldfriend.memory.message_log import list_recent_messages
 from oldfriend.turn.request_handlers.measurement_texts import (
     MeasurementTexts,
@@ -34,20 +42,48 @@ JUST_NOW: Final = HOUR
 MAX_EARLIER: Final = 40
 """Messages before a correction among which the one that it corrected is looked for."""
 TOLERANCE: Final = 1e-6
+FAR: Final = 0.3
+"""By how much two weights of a person hardly differ, as a share of the earlier one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeMeasurements:
     """The change that takes numbers out, and keeps others in their place."""
 
-    gone: tuple[str, ...]  # ids
+    gone: tuple[Measurement, ...]
     measured: tuple[Measurement, ...] = ()
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
-        """Make it."""
+        """Make it; what was counted of them for goals follows."""
         for each in self.gone:
-            await delete_measurement(tx, scope.person.id, each, now=scope.now)
+            await delete_measurement(tx, scope.person.id, each.id, now=scope.now)
+            new = next((one for one in self.measured if one.name == each.name), None)
+            await follow_steps(tx, each, new)
         await save_measurements(tx, scope.person.id, self.measured, now=scope.now)
+
+
+async def follow_steps(tx: Transaction, kept: Measurement, new: Measurement | None) -> None:
+    """Have what the message of a number counted for goals be what its right value is.
+
+    Without a right value it counts no more.
+    """
+    steps = await list_progress(tx, kept.person)
+    for step in [each for each in steps if each.message is not None]:
+        if step.message != kept.message:
+            continue
+        goal = await find_goal(tx, kept.person, step.goal)
+        total = None if goal is None else find_total(goal)
+        amount = 0 if new is None else step.amount
+        if total is not None and step.amount != UNMEASURED:
+            amount = step.amount - total.to_amount(kept.value, kept.unit)
+            amount += 0 if new is None else total.to_amount(new.value, new.unit)
+        await remove_progress(tx, step)
+        if amount > 0:
+            source = kept if new is None else new
+            moved = replace(
+                step, amount=amount, message=source.message, message_seq=source.message_seq
+            )
+            await add_progress(tx, moved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +110,56 @@ async def decide_correction(
     fitting = [each for each in meant if fits(each, asked.right)]
     if len(fitting) != 1 and asked.wrong is None:
         return None
-    return correct(fitting[0], asked.right, message, moment, texts) if fitting else None
+    if not fitting:
+        return None
+    if asked.wrong is None and await is_doubtful(tx, message, fitting[0], asked.right):
+        return ask_weight(fitting[0], asked.right, texts)
+    return correct(fitting[0], asked.right, message, moment, texts)
+
+
+async def is_doubtful(
+    tx: Transaction, message: Message, kept: Measurement, right: Quantity
+) -> bool:
+    """Whether a right weight may be that of something else, of which was spoken just before.
+
+    So it is, too, if it is far from the weight before the one it would correct, which is not.
+    """
+    measure = get_measure(kept.name, kept.unit)
+    if kept.name != "weight":
+        return False
+    last = await find_last_message(tx, message)
+    if last is not None and last.id != kept.message and tells_amount(last, measure):
+        is_fix = is_correction(last.text, Moment(at=last.at, zone=last.zone), last.language)
+        if not is_fix:
+            return True
+    earlier = await find_latest(tx, message.person, kept.name, before=kept.day)
+    if earlier is None:
+        return False
+    before = to_compared(measure, earlier.value, earlier.unit)
+    was = to_compared(measure, kept.value, kept.unit)
+    new = to_compared(measure, right.value, right.unit or kept.unit)
+    if before is None or was is None or new is None:
+        return False
+    return abs(was - before) <= FAR * before < abs(new - before)
+
+
+def tells_amount(message: Message, measure: Measure) -> bool:
+    """Whether a message tells an amount of what a measure measures, whoever's it is."""
+    return any(
+        each.unit is not None
+        and each.unit in UNITS
+        and UNITS[each.unit].dimension == measure.dimension
+        for lexicon in list_lexicons(message.language)
+        for each in find_numbers(message.text, lexicon)
+    )
+
+
+def ask_weight(kept: Measurement, right: Quantity, texts: MeasurementTexts) -> MeasurementChange:
+    """Ask whether a number is the person's weight; nothing is changed."""
+    unit = right.unit or kept.unit
+    value = texts.value(get_measure(kept.name, kept.unit), right.value, unit)
+    asked = texts.say("ask_weight_told", value=value)
+    return MeasurementChange(text=asked, change=ChangeMeasurements(gone=()), changed=())
 
 
 async def undo_last(
@@ -180,16 +265,16 @@ async def find_meant(
     if asked.names and asked.right is not None:
         return found[:1]  # the last of what it names, however long ago: "no, the weight was 70.4"
     last = await find_last_message(tx, message)
-    return [each for each in found if last is not None and each.message == last]
+    return [each for each in found if last is not None and each.message == last.id]
 
 
-async def find_last_message(tx: Transaction, message: Message) -> MessageId | None:
+async def find_last_message(tx: Transaction, message: Message) -> Message | None:
     """Return the person's message before this one, if it was said just now."""
     earlier = await list_recent_messages(
         tx, message.person, message.chat, limit=1, before=message.seq, role="person"
     )
     is_near = bool(earlier) and message.at - earlier[0].at <= JUST_NOW
-    return earlier[0].id if is_near else None
+    return earlier[0] if is_near else None
 
 
 def is_value(kept: Measurement, told: Quantity) -> bool:
@@ -237,7 +322,7 @@ def put_in_place(kept: Measurement, new: Measurement, texts: MeasurementTexts) -
     """Put one number in the place of another, and say both."""
     what = texts.say("what", name=texts.name(new.name), value=texts.told(new))
     told_text = texts.say("kept_again", what=what, day=texts.day(new.day), before=texts.told(kept))
-    change = ChangeMeasurements(gone=(kept.id,), measured=(new,))
+    change = ChangeMeasurements(gone=(kept,), measured=(new,))
     return MeasurementChange(text=told_text, change=change, changed=(kept,))
 
 
@@ -276,5 +361,5 @@ def take_out(
     ]
     if words_stay and any(each.message is not None for each in kept):
         lines.append(texts.say("words_stay"))
-    change = ChangeMeasurements(gone=tuple(each.id for each in kept))
+    change = ChangeMeasurements(gone=tuple(kept))
     return MeasurementChange(text="\n".join(lines), change=change, changed=tuple(kept))
