@@ -83,6 +83,18 @@ class TaskPhrases:
         self._bare_times: tuple[str, str] = (pack["bare_time"], pack["bare_amount"])
 
     @cached_property
+    def _leading(self) -> dict[str, re.Pattern[str]]:
+        pack = load_language_pack(self.language).read("tasks")
+        edge = "(?![^\\W\\d_])" if self._is_spaced else ""
+        return {
+            name: self._compile(
+                rf"(?P<said>{pack[name]}){edge}(?P<mark>[\s,.;:!，。；！…–—-]*)"
+                rf"(?P<but>(?:{pack['but']}){edge}[\s,，]*)?(?P<rest>.*)"
+            )
+            for name in ("yes", "no")
+        }
+
+    @cached_property
     def book(self) -> TimeBook:
         """The ways of the language to say times; compiled when a request first needs them."""
         return load_time_book(self.language)
@@ -303,6 +315,20 @@ class TaskPhrases:
         """Return which of the known answers a short text is, if any."""
         bare = to_simplified(text[:MAX_REQUEST_CHARS]).strip(EDGES)
         return next((name for name in among if self._answers[name].fullmatch(bare)), None)
+
+    def split_answer(self, text: str) -> tuple[str, str, bool] | None:
+        """Return the answer that a text begins with, what follows, and whether it stands apart.
+
+        The answer is "no", or the words of a "yes".
+        """
+        said = to_simplified(text[:MAX_REQUEST_CHARS]).strip(EDGES)
+        found = ((name, each.fullmatch(said)) for name, each in self._leading.items())
+        name, match = next((pair for pair in found if pair[1] is not None), ("", None))
+        if match is None:
+            return None
+        is_apart = bool(match["mark"].strip() or match["but"])
+        answer = "no" if name == "no" else match["said"]
+        return answer, match["rest"].strip(EDGES), is_apart
 
     def content_words(self, text: str) -> str:
         """Return words that name a task, without articles and "the reminder about"."""
