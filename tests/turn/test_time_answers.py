@@ -21,7 +21,12 @@ def engine() -> str:
             "05:30",
         ),
         ("remind me at 6 tomorrow to feed mopsi", "it's cold", "in the morning of course", "06:00"),
-        ("recuérdame mañana a las 6 dar de comer", "hace frío", "claro, a las 6 de la mañana", "06"),
+        (
+            "recuérdame mañana a las 6 dar de comer",
+            "hace frío",
+            "claro, a las 6 de la mañana",
+            "06",
+        ),
         ("rappelle-moi de nourrir le chat", "il fait froid", "demain à 8h bien sûr", "08:00"),
         ("明天6点提醒我喂猫", "今天很冷", "当然是早上6点", "06:00"),
     ],

@@ -111,9 +111,7 @@ def move_event(
     resolver, phrases = desk.resolver, desk.phrases
     day = to_local(event.at.due_at, task).date()
     left = [
-        each
-        for each in words
-        if each.kind != "day" or resolver.resolve_day(Told(day=each)) != day
+        each for each in words if each.kind != "day" or resolver.resolve_day(Told(day=each)) != day
     ]
     is_denied = len(left) < len(words)
     is_corrected = load_correction(phrases.language).search(text.lower()) is not None
@@ -143,18 +141,14 @@ def move_event(
     return move_before(desk, task, event, found)
 
 
-def has_other_words(
-    phrases: TaskPhrases, text: str, words: Sequence[TimeWord], task: Task
-) -> bool:
+def has_other_words(phrases: TaskPhrases, text: str, words: Sequence[TimeWord], task: Task) -> bool:
     """Whether a correction names something else than the task, as "no, Anna comes on Friday"."""
     rest = load_correction(phrases.language).sub(" ", remove_words(text, words).lower())
     known = collect_content_terms(task.text, task.language)
     return not collect_content_terms(rest, phrases.language) <= known
 
 
-def move_before(
-    desk: TaskDesk, task: Task, event: TaskEvent, at: Resolved
-) -> DeskDecision:
+def move_before(desk: TaskDesk, task: Task, event: TaskEvent, at: Resolved) -> DeskDecision:
     """Give a reminder its time before an event, and keep in its words when that is."""
     local = to_local(at.due_at, task)
     due_at = desk.resolver.to_micros(local - event.lead)
@@ -162,9 +156,7 @@ def move_before(
         return DeskDecision(text=desk.wording.say("ask_past", text=task.text, first="", second=""))
     moment = f"{local:%Y-%m-%d}" if at.is_date_only else f"{local:%Y-%m-%d %H:%M}"
     found = Resolved(due_at=due_at, is_date_only=at.is_date_only and task.is_date_only)
-    return desk.move_to(
-        task, found, is_snooze=False, words=f"{moment} {event.lead_words}".strip()
-    )
+    return desk.move_to(task, found, is_snooze=False, words=f"{moment} {event.lead_words}".strip())
 
 
 def to_local(at: Micros, task: Task) -> datetime:
