@@ -115,3 +115,51 @@ async def test_thing_with_more_to_its_name_is_taken_off_whole(say: Say) -> None:
     await say("remind me tomorrow at 9 about dinner with Tom and Anna")
     await say("cancel the dinner")
     assert "Anna" not in (await say("/tasks")).reply.text
+
+
+@pytest.mark.parametrize("asked", ["whats on my list", "what's on my list?", "shopping list?"])
+async def test_list_that_was_told_is_the_whole_answer(say: Say, asked: str) -> None:
+    """What was asked for is no evidence of what stands there."""
+    await say("add milk and bread to my shopping list")
+    assert (await say(asked)).reply.text == (await say("/tasks")).reply.text
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+async def test_list_quotes_no_request_below(say: Say, *, is_empty: bool) -> None:
+    """Neither one that was carried out nor one that took a thing off."""
+    await say("add eggs to my shopping list")
+    if is_empty:
+        await say("take eggs off the list")
+    assert "you said" not in (await say("whats on my list")).reply.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "question"),
+    [
+        ("remind me on friday at 9 of the bins", "what do I need to do tomorrow?"),
+        ("erinner mich am freitag um 9 an bins", "was muss ich morgen machen?"),
+        ("recuérdame el viernes a las 9 de bins", "¿qué tengo que hacer mañana?"),
+        ("rappelle-moi vendredi à 9h de bins", "qu'est-ce que je dois faire demain ?"),
+    ],
+)
+async def test_what_is_to_be_done_on_a_day_is_of_that_day(
+    say: Say, asked: str, question: str
+) -> None:
+    """And not the whole list."""
+    await say(asked)
+    assert "bins" not in (await say(question)).reply.text
+
+
+@pytest.mark.parametrize(
+    ("added", "asked"),
+    [
+        ("setz milk auf die Liste", "einkaufsliste?"),
+        ("añade milk a mi lista", "¿lista de la compra?"),
+        ("ajoute milk à ma liste", "liste de courses ?"),
+        ("把milk加到购物清单", "购物清单？"),
+    ],
+)
+async def test_name_of_the_list_alone_shows_it(say: Say, added: str, asked: str) -> None:
+    """In the language of its name."""
+    await say(added)
+    assert (await say(asked)).reply.text == (await say("/tasks")).reply.text

@@ -79,14 +79,9 @@ class TaskPhrases:
         self._waking = self._compile(pack["waking"])
         self._refused_before = self._compile(f"(?:{pack['refused_before']})$")
         self._refused_after = self._compile(pack["refused_after"])
-        affirming = load_language_pack(language).read("attribution_cues")["yes"]
-        affirmed = "|".join(map(re.escape, sorted(affirming, key=len, reverse=True)))
-        self._affirming = self._compile(
-            f"^(?:(?:{affirmed}){edges[1]}[\\s,，]*)+|(?:[\\s,，]*{edges[0]}(?:{affirmed}))+$"
-        )
         self._joints = self._compile(pack["joints"])
-        self._without = self._compile(pack["without"])
         self._getting: str = pack["gets"]
+        self._edges = edges
         self._bare_times: tuple[str, str] = (pack["bare_time"], pack["bare_amount"])
 
     @cached_property
@@ -109,6 +104,19 @@ class TaskPhrases:
     def book(self) -> TimeBook:
         """The ways of the language to say times; compiled when a request first needs them."""
         return load_time_book(self.language)
+
+    @cached_property
+    def _affirming(self) -> re.Pattern[str]:
+        """What affirms at the beginning or the end of an answer: "of course"."""
+        words: list[str] = load_language_pack(self.language).read("attribution_cues")["yes"]
+        said = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+        start, end = self._edges
+        return self._compile(f"^(?:(?:{said}){end}[\\s,，]*)+|(?:[\\s,，]*{start}(?:{said}))+$")
+
+    @cached_property
+    def _without(self) -> re.Pattern[str]:
+        """What takes a thing out of what was just put on the list: "no rice"."""
+        return self._compile(load_language_pack(self.language).read("tasks")["without"])
 
     def _compile(self, source: str) -> re.Pattern[str]:
         return re.compile(source, re.IGNORECASE)

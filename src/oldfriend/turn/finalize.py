@@ -120,7 +120,9 @@ async def respond_offline(
         return replace(reply, text=stream.text, is_introduction=introduces)
     reply = build_combined_reply(utterance, perception, context)
     is_list_told = perception.intent == "promises" and any(each.text for each in context.handled)
-    if is_known(reply) or not is_list_told:  # no doubt below a list that was told
+    if is_list_told and not any(each.used and each.kind == "memory" for each in reply.items):
+        reply = build_handled_reply(perception, context)  # only promises belong below a list
+    else:
         await stream.write_paragraph(say_what_is_not_understood(reply.text, utterance, perception))
     if perception.intent == "about_me":
         await stream.write_paragraph(format_user_block(context, perception.offline_reply_language))

@@ -128,10 +128,8 @@ def move_event(
         return None
     if not (is_named and is_denied) and has_other_words(phrases, text, words, task):
         return None
-    if told.day is None:
-        found = resolver.resolve_hour_near(event.at.due_at, told)
-    else:
-        found = resolver.resolve(told)
+    near = resolver.resolve_hour_near(event.at.due_at, told) if told.day is None else None
+    found = near if told.day is None else resolver.resolve(told)
     if not isinstance(found, Resolved) or found.rrule is not None:
         return DeskDecision(text=desk.wording.say("ask_when", text=task.text))
     if found.is_date_only and not event.at.is_date_only:

@@ -87,18 +87,9 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
         return None
     desk = await open_desk(context, phrases)
     before = tuple(desk.tasks)
-    if all(each.is_bare and each.action == "change" for each in asked):
-        corrected = await correct_event_of(context, desk, text, asked)
-        if corrected is not None:
-            return corrected
-    if not asked:
-        chosen = await choose_task(context, desk, text)
-        answered = chosen or await answer_question(context, desk, text)
-        return answered or await take_out(context, desk, text)
-    if not any(each.action != "remind" or phrases.list_cues(text) for each in asked):
-        answered = await answer_question(context, desk, text)  # "at 5:30, of course" asks nothing
-        if answered is not None:
-            return answered
+    answered = await answer_before(context, desk, text, asked)
+    if answered is not None or not asked:
+        return answered
     if all(each.action == "cancel" and not desk.find(each) for each in asked) and names_task(
         desk, text
     ):
@@ -168,6 +159,23 @@ async def decide_each(
         if found is not None:
             decisions.append(found)
     return decisions
+
+
+async def answer_before(
+    context: HandlerContext, desk: TaskDesk, text: str, asked: Sequence[AskedTask]
+) -> HandledRequest | None:
+    """Handle what puts right or answers what was said before, which words alone do not ask for."""
+    if all(each.is_bare and each.action == "change" for each in asked):
+        corrected = await correct_event_of(context, desk, text, asked)
+        if corrected is not None:
+            return corrected
+    if any(each.action != "remind" or desk.phrases.list_cues(text) for each in asked):
+        return None
+    if asked:  # "at 5:30, of course" asks for nothing new
+        return await answer_question(context, desk, text)
+    chosen = await choose_task(context, desk, text)
+    answered = chosen or await answer_question(context, desk, text)
+    return answered or await take_out(context, desk, text)
 
 
 async def correct_event_of(
