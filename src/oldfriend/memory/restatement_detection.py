@@ -75,10 +75,10 @@ def has_correction_words(text: str, language: str) -> bool:
 def gives_name(text: str, language: str) -> bool:
     """Return whether a text ends with what somebody is called: "mon chat s'appelle Filou"."""
     words = load_restatement_words(language)
-    *_, before, name = [None, None, *tokenize_statement(text)]
-    if words is None or before is None or name is None:
+    last = tokenize_statement(text)[-2:]
+    if words is None or not last[1:]:
         return False
-    return before.word in words.framing_words and name.written[:1].isupper()
+    return last[0].word in words.framing_words and last[1].written[:1].isupper()
 
 
 def find_denied_value(text: str, language: str) -> str | None:
