@@ -379,6 +379,16 @@ async def test_the_profile_is_a_resource(connect: Connect, say: Say) -> None:
     assert "Porto" in filled.text
 
 
+async def test_about_me_is_about_the_person(connect: Connect, say: Say) -> None:
+    """As without a name, and not about somebody called so."""
+    await say("I live in Porto.")
+    async with connect() as caller:
+        told = await caller.told("about", name="me")
+
+    assert told["about"] == "user"
+    assert "Porto" in told["known"]
+
+
 async def test_an_unexpected_error_is_told_without_its_text(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:

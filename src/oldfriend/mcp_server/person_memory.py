@@ -374,7 +374,7 @@ class PersonMemory:
     async def _tell_about(self, name: str) -> dict[str, JsonValue]:
         """Return what is known of a name, or of the person. Raises NotFound."""
         app, person = self.get_app(), self.person
-        if name.casefold() in {"", "user", person.name.casefold()}:
+        if name.casefold() in {"", "me", "user", person.name.casefold()}:
             return {"about": "user", "known": await self.build_profile()}
         await extract_unread(app, person.id)
         try:
