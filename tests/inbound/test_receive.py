@@ -432,6 +432,21 @@ async def test_photo_is_stored_with_a_notice_and_a_later_caption_is_answered(
     ]
 
 
+async def test_picture_with_a_caption_is_said_not_to_be_seen(app: AppContext, talk: Talk) -> None:
+    """The caption is kept and answered all the same; forwarded ones need no remark."""
+    _, code = await create_code(app.db, app.clock, app.settings, None)
+    await talk.says(ANA, code)
+    photo = {"media": "photo"}
+    told = await talk.says(ANA, "the boat in the yard", details=photo)
+    forwarded_photo = await talk.says(ANA, "a cat", details=photo, is_own_words=False)
+    spoken = await talk.says(ANA, "I like tea.")
+
+    assert told is not None
+    assert "No puedo mirar" in told.text
+    assert (forwarded_photo, spoken) == (None, None)
+    assert [m.turn is None for m in await log_of(app)] == [False, False, False]
+
+
 async def test_album_pieces_are_joined_into_one_message_without_duplicates(
     app: AppContext, talk: Talk
 ) -> None:

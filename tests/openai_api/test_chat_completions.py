@@ -545,6 +545,18 @@ async def test_the_models_are_listed(open_house: Open) -> None:
         await client.models.retrieve("gpt-9")
 
 
+async def test_an_address_that_is_not_here_is_refused_in_openais_form(open_house: Open) -> None:
+    """Such as that of embeddings: clients show what it says."""
+    house = await open_house()
+    client = await house.client()
+
+    with pytest.raises(openai.NotFoundError) as refused:
+        await client.embeddings.create(model="oldfriend", input="Miso")
+
+    assert refused.value.code == "unknown_url"
+    assert "/v1/chat/completions" in str(refused.value)
+
+
 async def test_a_container_calls_this_machine_by_a_name_of_its_own(open_house: Open) -> None:
     """Only where a token counts: the page and its API answer to this machine's names alone."""
     house = await open_house()

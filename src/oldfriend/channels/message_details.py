@@ -21,6 +21,8 @@ MEDIA_NAMES: Final = {
 
 SPEECH_MEDIA: Final = frozenset({"voice", "audio", "video_note"})
 """Media in which somebody may speak."""
+UNSEEN_MEDIA: Final = frozenset({"photo", "video", "animation", "document", "file"})
+"""Media that nobody looks into; of such a message only the caption is read."""
 TIMED_MEDIA: Final = frozenset({"voice", "audio", "video_note", "video"})
 OWN_COMMANDS: Final = frozenset({"/start", "/stop", "/allow", "/disallow"})
 """Commands of ours that need not name the bot; any other may be another bot's."""

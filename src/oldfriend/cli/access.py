@@ -187,7 +187,7 @@ async def print_code(options: argparse.Namespace) -> int:
     async with open_from_options(options, create=False) as app:
         name = get_person_option(options)
         person, code = await create_code(app.db, app.clock, app.settings, name)
-    print(code)
+    print(f"{code[:3]} {code[3:]}")
     print(
         f"In the chat front end, {person.name} sends it as their first message. It works once, "
         "within ten minutes."

@@ -32,6 +32,7 @@ from oldfriend.channels.channel import (
     UnreadableUpdate,
 )
 from oldfriend.channels.channel_registry import CHANNELS, has_reply_window
+from oldfriend.channels.message_details import UNSEEN_MEDIA
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain import messages
@@ -43,7 +44,7 @@ from oldfriend.domain.errors import (
     StoreError,
 )
 from oldfriend.domain.job_types import Job
-from oldfriend.domain.messages import Person, is_transcribed, is_voice_message
+from oldfriend.domain.messages import MEDIA_DETAIL, Person, is_transcribed, is_voice_message
 from oldfriend.domain.time_zones import resolve_zone, suggest_zones
 from oldfriend.inbound.accept import (
     ChatContext,
@@ -224,6 +225,8 @@ async def accept_chat_message(
         await accept_message(
             app, chat_context, build_private_message(incoming, details), claim_now=False
         )
+        if incoming.is_own_words and details.get(MEDIA_DETAIL) in UNSEEN_MEDIA:
+            return build_system_reply(incoming, chat_context.person, "caption_only")
     return None
 
 

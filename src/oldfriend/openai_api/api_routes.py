@@ -63,6 +63,9 @@ SECRET_PREFIX: Final = f"{OLLAMA_PREFIX}{{secret}}"
 COMPANION: Final = "oldfriend"
 THREAD_BYTES: Final = 100_000
 """Bodies of more bytes are parsed outside the event loop."""
+NO_SUCH_ADDRESS: Final = (
+    "There is no such address here. There are: /v1/models, /v1/chat/completions, /v1/responses."
+)
 NOTHING_SAID: Final = "There is no text to answer. Pictures and files cannot be read here."
 
 Endpoint: TypeAlias = Callable[[Request], Awaitable[ASGIApp]]
@@ -113,6 +116,11 @@ class ApiEndpoints:
     async def generate_as_ollama(self, request: Request) -> ASGIApp:
         """Reply to a generate request of an Ollama client."""
         return await self._answer_ollama(request, "generate")
+
+    async def refuse_unknown(self, request: Request) -> ASGIApp:
+        """Refuse what of OpenAI's API is not here, in its form of an error."""
+        await self._authenticate(request)
+        raise ApiRefusal(404, NO_SUCH_ADDRESS, code="unknown_url")
 
     async def list_tags(self, request: Request) -> ASGIApp:
         """List the names that can be talked to, as Ollama does."""
@@ -267,6 +275,8 @@ def build_api_routes(hub: ConnectionHub) -> list[BaseRoute]:
         Route("/v1/chat/completions", guard(ends.complete_chat, "openai"), methods=["POST"]),
         Route("/v1/responses", guard(ends.respond, "openai"), methods=["POST"]),
     ]
+    unknown = guard(ends.refuse_unknown, "openai")
+    routes.append(Route("/v1/{path:path}", unknown, methods=["GET", "POST", "DELETE"]))
     for prefix in ("", SECRET_PREFIX):
         routes += [
             Route(f"{prefix}/api/version", guard(ends.show_version, "ollama")),
