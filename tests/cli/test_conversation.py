@@ -9,6 +9,7 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.cli.conversation import Conversation
 from oldfriend.config.settings import Settings
+from oldfriend.domain.buttons import Button, build_button_details
 from oldfriend.domain.errors import StoreBusy
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
@@ -192,3 +193,50 @@ async def test_number_presses_a_button_below_the_last_message(app: AppContext) -
     assert "1) Yes   2) No" in asked
     assert kept == ["open"]
     assert left == []
+
+
+async def test_number_keeps_its_button_when_another_message_comes(
+    app: AppContext, elsewhere: AppContext
+) -> None:
+    """A reminder's buttons are numbered on; a message without any takes none away."""
+    chat_context = await open_local_chat(
+        app.db, app.clock, app.settings, person=None, channel="terminal"
+    )
+    shown: list[str] = []
+
+    async def speak(text: str) -> None:
+        shown.append(text)
+
+    talk = Conversation(ConversationStore(app, chat_context), shown.append, speak)
+    await talk.handle_line("remind me to call mum tomorrow at 10am")
+    await talk.handle_line("cancel everything")
+    other = Conversation(ConversationStore(elsewhere, chat_context), list[str]().append, speak)
+    await other.handle_line("I sold the boat yesterday.")
+    shown.clear()
+    await talk.show_new_messages()
+    await write_reminder(app, chat_context)
+    await talk.show_new_messages()
+    numbered = shown[-1]
+    await talk.handle_line("1")
+
+    assert numbered == "3) Done   4) Tomorrow"
+    assert "→ Yes" in shown
+
+
+async def write_reminder(app: AppContext, chat_context: ChatContext) -> None:
+    """Write a message of the companion with two buttons of its own."""
+    buttons = (Button("Done", "/tasks done x"), Button("Tomorrow", "/tasks later x"))
+    async with app.db.begin_write() as tx:
+        place = WriteTarget(
+            chat=chat_context.chat,
+            session=await ensure_open_session(tx, chat_context.chat, app.clock()),
+        )
+        reminder = UnloggedMessage(
+            role="companion",
+            speaker="Oldfriend",
+            text="Call mum",
+            at=app.clock(),
+            trust="companion",
+            details=build_button_details(buttons),
+        )
+        await write_message(tx, place, reminder, now=app.clock(), is_searchable=False)

@@ -349,6 +349,17 @@ def test_reload_applies_reloadable_settings_and_lists_the_others(tmp_path: Path)
     assert set(list_reloadable_settings()) <= known
 
 
+def test_reload_applies_by_whose_checks_mail_is_believed(tmp_path: Path) -> None:
+    """It is set once the first mail has come; until then none is read."""
+    running = load_settings({}, data=str(tmp_path))
+    changed = load_settings({}, data=written(tmp_path, '[email]\nauthserv_id = "mx.example.org"'))
+
+    taken, waiting = apply_reload(running, changed)
+
+    assert dict(flatten_settings(taken))["email.authserv_id"] == "mx.example.org"
+    assert waiting == ()
+
+
 def test_every_setting_is_documented(tmp_path: Path) -> None:
     """A setting that nobody can know of is none."""
     page = (Path(__file__).parents[2] / "docs/how-to/settings.md").read_text("utf-8")

@@ -166,6 +166,4 @@ class PushService:
         if not now_s < claims["exp"] <= now_s + DAY_S:
             return "expiry"
         self.contacts.append(claims.get("sub"))
-        return (
-            "" if claims.get("sub", "https://").startswith(("mailto:", "https://")) else "contact"
-        )
+        return "" if claims.get("sub", "").startswith(("mailto:", "https://")) else "contact"

@@ -88,6 +88,26 @@ async def test_what_the_assistant_is_said_to_have_said_is_not_kept(open_house: O
     assert [each.text for each in log] == ["I like tea.", "Good."]
 
 
+async def test_a_conversation_that_began_with_another_model_goes_on_here(open_house: Open) -> None:
+    """Where the program names it, what the person said before is kept, once, and known."""
+    house = await open_house()
+    client = await house.client(default_headers={"x-conversation-id": "begun elsewhere"})
+    said = [user("My guinea pig is called Mo."), assistant("Nice name! And it lives in Rome.")]
+    said += [user("What is my guinea pig called?")]
+
+    first = await ask(client, *said)
+    said += [assistant(first.choices[0].message.content), user("I like tea.")]
+    await ask(client, *said)
+
+    assert "Mo" in first.choices[0].message.content
+    assert await house.said() == [
+        "My guinea pig is called Mo.",
+        "What is my guinea pig called?",
+        "I like tea.",
+    ]
+    assert not any("Rome" in each.text for each in await house.log())
+
+
 async def test_another_reply_replaces_the_first(open_house: Open) -> None:
     """A regeneration is not said twice; the reply becomes another version."""
     house = await open_house(["Nice!", "Lovely, both of them."])

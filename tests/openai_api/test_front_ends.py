@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 import httpx
 
 from oldfriend.inbound.account_linking import create_code
+from oldfriend.tasks.task_store import list_tasks
 from tests.chat_fixtures import Say
+from tests.mcp_server.conftest import person_called
 from tests.openai_api.conftest import House, Open
 
 MISO = "My cat is called Miso."
@@ -176,6 +178,32 @@ async def test_open_webui_talks_with_a_model(open_house: Open, say: Say) -> None
     assert tasks == [200] * 3
     assert said == [MISO, "Who am I?", "What does it eat?", "I like plums."]
     assert not any("parrot" in each.text or "concise title" in each.text for each in log)
+
+
+async def test_open_webui_as_it_comes_sets_reminders_with_a_model(open_house: Open) -> None:
+    """Requests to the companion are acted on first; its tools are there for everything else."""
+    house = await open_house(lambda _: "Noted.")
+    async with connect(house, await house.token()) as http:
+        webui = OpenWebUi(http=http)
+        told = await webui.say("Remind me tomorrow at 9am to call mum.")
+        other = await webui.say("What is on the news?")
+        asked = await webui.say("cancel everything")
+        declined = await webui.say("no")
+        listed = await webui.say("What are my reminders?")
+        gone = await webui.say("Cancel the reminder to call mum.")
+    me = await person_called(house.app, None)
+    async with house.app.db.begin_read() as tx:
+        left = [each.text for each in await list_tasks(tx, me.id) if each.is_active]
+
+    assert house.model is not None
+    offered = [each for each in house.model.requests if each.tools and "ask_user" in str(each)]
+    assert "call mum" in told
+    assert other == "Noted."
+    assert len(offered) == 1
+    assert "call mum" in listed
+    assert "Noted." not in {asked, declined, gone}
+    assert left == []
+    assert len(await house.said()) == 6
 
 
 async def test_users_of_open_webui_are_told_apart(open_house: Open) -> None:

@@ -10,6 +10,7 @@ from oldfriend.api.connections import MAX_CONNECTIONS_PER_TOKEN
 from oldfriend.llm.model import CompletionRequest, PromptTurn, TokenUsage, ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedReply
 from oldfriend.memory.receipts import find_receipt
+from oldfriend.openai_api.chat_messages import is_call_required
 from tests.chat_fixtures import Say
 from tests.openai_api.conftest import Open
 from tests.openai_api.test_chat_completions import MISO, WHICH, ask, assistant, user
@@ -415,3 +416,13 @@ async def test_a_model_is_told_of_pictures_that_it_cannot_see(open_house: Open, 
     assert sent.count("file, which you cannot see") == 1
     assert "cat.example" not in sent
     assert await house.said() == ([] if use == "oldfriend-plain" else ["Who is this?", "No?"])
+
+
+def test_a_call_is_required_only_where_the_choice_says_so() -> None:
+    """A choice among tools with the mode "auto" leaves it open, in both of OpenAI's formats."""
+    nested = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}}
+    flat = {"type": "allowed_tools", "mode": "auto", "tools": []}
+
+    assert not any(is_call_required(each) for each in (None, "auto", nested, flat))
+    assert is_call_required({"type": "allowed_tools", "mode": "required", "tools": []})
+    assert is_call_required({"type": "function", "function": {"name": "light"}})

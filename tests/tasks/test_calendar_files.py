@@ -200,3 +200,12 @@ def test_series_that_began_long_ago_is_refused(freq: str) -> None:
     assert read("SUMMARY:Old", "DTSTART:00010101T100000", rule) == ([], 1)
     found, _ = read("SUMMARY:Old", "DTSTART:19310213T100000", rule)
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("more", ["", "RRULE:FREQ=DAILY\n"])
+def test_time_in_a_zone_that_nobody_knows_is_refused(more: str) -> None:
+    """It is not taken as one by the person's own clocks."""
+    lines = f"SUMMARY:Tea\nDTSTART;TZID=Mars/Olympus:20270105T090000\n{more}"
+    content = CALENDAR.format(entries=f"BEGIN:VEVENT\n{lines}END:VEVENT")
+    found, refused = read_calendar(content.encode(), zone=ZONE, now=NOW)
+    assert (found, refused) == ([], ["Tea: its time zone is not known"])

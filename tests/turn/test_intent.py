@@ -157,6 +157,8 @@ def understood(text: str, *, language: str | None = None, locale: str | None = N
         ("où est-ce que j'ai mis les clés", "fr", "question"),
         ("你还记得我的猫吗", "zh", "question"),
         ("我的猫叫什么", "zh", "question"),
+        ("mon chat s'appelle Filou", "fr", "statement"),
+        ("mon chien s'appelle Rex", "fr", "statement"),
         ("My cat is called Miso.", "en", "statement"),
         ("When I was young, we had a dog.", "en", "statement"),
         ("What a day it was today.", "en", "statement"),

@@ -231,3 +231,58 @@ async def test_correction_in_another_chat_corrects_nothing_here(talk: Talk) -> N
 
     assert is_correction_of(link, here, first)
     assert not is_correction_of(link, elsewhere, first)
+
+
+@pytest.mark.parametrize(
+    ("told", "newer", "question", "language"),
+    [
+        ("My cat is called Miso.", "My dog is called Rex.", "What is my cat called?", "en"),
+        (
+            "My brother lives in Rome.",
+            "My sister lives in Oslo.",
+            "Where does my brother live?",
+            "en",
+        ),
+        (
+            "My dentist is called Dr. Brandt.",
+            "My plumber is called Otto.",
+            "What is my dentist called?",
+            "en",
+        ),
+        (
+            "I work as a nurse in Leeds.",
+            "diary: frost on the windows this morning, scraped the car",
+            "what do i do for work?",
+            "en",
+        ),
+        ("Meine Katze heißt Miso.", "Mein Hund heißt Rex.", "Wie heißt meine Katze?", "de"),
+        ("Mi gato se llama Miso.", "Mi perro se llama Rex.", "¿Cómo se llama mi gato?", "es"),
+        (
+            "Mon chat s'appelle Miso.",
+            "Mon chien s'appelle Rex.",
+            "Comment s'appelle mon chat ?",
+            "fr",
+        ),
+        ("我的猫叫米索。", "我的狗叫雷克斯。", "我的猫叫什么名字？", "zh"),
+    ],
+)
+async def test_what_is_told_of_another_subject_changes_nothing(
+    talk: Talk, say: Say, told: str, newer: str, question: str, language: str
+) -> None:
+    """Neither in an answer nor beside what is searched for, also in a history of two messages."""
+    await say(told)
+    await say(newer)
+    query = RecallQuery(text=question, language=language, at=talk.clock())
+    chat = await open_local_chat(
+        talk.app.db, talk.app.clock, talk.app.settings, person=None, channel="terminal"
+    )
+    person = chat.person
+    await try_embed_missing(talk.app, person.id)
+    found = await recall(talk.app.search_deps, person, query, limit=5)
+    later = await list_later_by_item(talk.app.search_deps, person, query, found.ranking)
+    given = await say(question)
+
+    assert told in {each.message.text for each in found.messages}
+    assert later == {}
+    assert told in given.reply.text
+    assert newer.removeprefix("diary: ") not in given.reply.text

@@ -138,11 +138,11 @@ async def test_redirect_of_a_service_is_not_followed(clock: FrozenClock) -> None
     assert len(web.requests) == 1
 
 
-@pytest.mark.parametrize("contact", [None, "https://friend.example"])
-async def test_service_is_told_whom_to_ask_only_where_there_is_somebody(
+@pytest.mark.parametrize("contact", [None, "http://friend.example", "https://friend.example"])
+async def test_service_is_always_told_an_address_that_it_accepts(
     clock: FrozenClock, contact: str | None
 ) -> None:
-    """An address that is nobody's helps no service."""
+    """Apple's refuses a token without one; also where the page has none of its own."""
     service = PushService(clock)
     key = generate_push_key()
     told = service.browsers[0].subscription()
@@ -153,7 +153,10 @@ async def test_service_is_told_whom_to_ask_only_where_there_is_somebody(
     async with web_sites(service.sites) as web:
         await send_push(web.fetcher(), key, stored, TEXT, now=clock())
 
-    assert (service.contacts, service.faults) == ([contact], [])
+    (told_contact,) = service.contacts
+    assert told_contact is not None
+    assert told_contact.startswith("https://")
+    assert (told_contact == contact, service.faults) == (contact == "https://friend.example", [])
 
 
 def test_stored_address_opens_only_by_its_key_and_for_its_session() -> None:

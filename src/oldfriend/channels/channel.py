@@ -388,6 +388,10 @@ class Channel(Protocol):
         """
 
 
+ALWAYS_RELOADABLE: Final = ("enabled", "allowed")
+"""The settings of every channel that a reload applies."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelSettings(SettingsSection):
     """The settings that every channel has; a channel may have more, and other parsers."""
@@ -396,6 +400,11 @@ class ChannelSettings(SettingsSection):
     allowed: Annotated[tuple[str, ...], list_parser(text_parser("an address", r"\S+"))] = ()
     base_url: Annotated[str, parse_url] = ""  # where it is reached, unless a credential says so
     quiet_s: Annotated[float, number_parser(ge=0, le=60)] = 2.0  # debounce time in seconds
+
+    @property
+    def reloadable(self) -> tuple[str, ...]:
+        """Return the names of the settings that a reload applies to a running channel."""
+        return ALWAYS_RELOADABLE
 
 
 class BotChannel(Channel, Protocol):

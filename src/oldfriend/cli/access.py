@@ -90,7 +90,10 @@ TOKEN_USAGE = "oldfriend token new NAME | list | renew ID | end ID | code"
 async def run_token(options: argparse.Namespace) -> int:
     """Create a token, list tokens, renew or revoke one. Raises InvalidInput."""
     if options.what[0] not in {"new", "renew"} and (options.scope or options.days):
-        raise InvalidInput("--scope and --days go with: oldfriend token new NAME")
+        raise InvalidInput(
+            "--scope goes with: oldfriend token new NAME. --days goes with that, too, and with: "
+            "oldfriend token renew ID"
+        )
     match options.what:
         case ["list"]:
             return await print_tokens(options)

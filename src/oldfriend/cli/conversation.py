@@ -4,7 +4,7 @@ Knows nothing of terminals.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.buttons import Button, find_buttons
@@ -30,6 +30,7 @@ from oldfriend.replies.reply_worker import wait_for_reply
 from oldfriend.turn.request_handlers.registry import COMMANDS, OTHER_COMMANDS
 
 INITIAL_MESSAGES = 6
+MAX_NUMBER_DIGITS = 2  # of what presses a button
 HELP_TEXT = """Here in the terminal:
   /why      what my last answer is based on
   /history  the last twenty messages here
@@ -44,6 +45,11 @@ def find_unknown_command(text: str) -> str | None:
     command = read_command(text)
     is_known = command is None or command.words or command.text in COMMANDS | OTHER_COMMANDS
     return None if command is None or is_known else command.name
+
+
+def format_buttons(buttons: Sequence[Button], *, after: int = 0) -> str:
+    """Return buttons with the number that presses each, beginning after those already shown."""
+    return "   ".join(f"{at}) {each.label}" for at, each in enumerate(buttons, after + 1))
 
 
 class Conversation:
@@ -75,7 +81,7 @@ class Conversation:
         self._lock = asyncio.Lock()
         self._pending_message: Message | None = None  # being answered now
         self._last_text = ""  # of the person
-        self._buttons: tuple[Button, ...] = ()  # of the message that was shown last
+        self._buttons: tuple[Button, ...] = ()  # shown since the person's last line
         self._language: str | None = None  # of the chat, for notices; None for a new chat
         self._reported_errors: set[type[OldfriendError]] = set()  # of the store
 
@@ -194,7 +200,7 @@ class Conversation:
                     response.reply.text if not streamed else f"\n\n{response.reply.text}"
                 )
             if self._buttons:
-                await self.write_piece(f"\n{self._format_buttons()}")
+                await self.write_piece(f"\n{format_buttons(self._buttons)}")
             await self.write_piece(self.end)
 
     async def _accept(self, text: str) -> AcceptedMessage:
@@ -256,9 +262,10 @@ class Conversation:
                 self._last_seen_seq = message.seq
                 if message.seq not in self._shown_seqs:
                     self.show_message(message)
-                    self._buttons = find_buttons(message.details)
-                    if self._buttons:
-                        self.write_line(self._format_buttons())
+                    found = find_buttons(message.details)
+                    if found:
+                        self.write_line(format_buttons(found, after=len(self._buttons)))
+                    self._buttons += found
 
     def show_message(self, message: Message) -> None:
         """Show one message, unless it is a marker, which is meant for models."""
@@ -283,20 +290,16 @@ class Conversation:
             self.write_line(self._load_menu().format_unknown(unknown))
         elif command:
             pressed = self._find_pressed(command)
+            if pressed is not None:
+                self.write_notice(f"→ {pressed.label}")
             await self.answer(text if pressed is None else pressed.command)
 
-    def _format_buttons(self) -> str:
-        """Return the buttons below the last message, each with the number that presses it."""
-        return "   ".join(f"{at}) {each.label}" for at, each in enumerate(self._buttons, 1))
-
     def _find_pressed(self, line: str) -> Button | None:
-        """Return the button below the last message whose number a line is; None for any other."""
+        """Return the button whose number a line is, of those still shown; None for any other."""
         number = line.removesuffix(")")
-        is_number = number.isascii() and number.isdecimal() and len(number) == 1
-        return next(
-            (each for at, each in enumerate(self._buttons, 1) if is_number and at == int(number)),
-            None,
-        )
+        is_number = number.isascii() and number.isdecimal() and len(number) <= MAX_NUMBER_DIGITS
+        at = int(number) if is_number else 0
+        return self._buttons[at - 1] if 0 < at <= len(self._buttons) else None
 
     def _load_menu(self) -> CommandMenu:
         """Load what is said of commands, in the chat's language."""

@@ -122,7 +122,6 @@ RELOADABLE_SETTINGS: Final = (
     "retention",
 )
 """Settings that `oldfriend reload` applies to a running process; others need a restart."""
-RELOADABLE_CHANNEL_SETTINGS: Final = ("enabled", "allowed")
 
 
 def build_default_channels() -> Mapping[str, ChannelSettings]:
@@ -146,7 +145,9 @@ def get_credential_variable(channel: str, credential: str) -> str:
 def list_reloadable_settings() -> tuple[str, ...]:
     """Return the sections and settings that a reload applies."""
     return RELOADABLE_SETTINGS + tuple(
-        f"{channel}.{name}" for channel in CHANNELS for name in RELOADABLE_CHANNEL_SETTINGS
+        f"{channel}.{name}"
+        for channel, section in build_default_channels().items()
+        for name in section.reloadable
     )
 
 
@@ -291,9 +292,7 @@ def apply_reload(current: Settings, new: Settings) -> tuple[Settings, tuple[str,
         retention=new.retention,
         channels={
             name: replace(
-                section,
-                enabled=new.channels[name].enabled,
-                allowed=new.channels[name].allowed,
+                section, **{each: getattr(new.channels[name], each) for each in section.reloadable}
             )
             for name, section in current.channels.items()
         },

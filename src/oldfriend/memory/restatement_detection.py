@@ -72,6 +72,15 @@ def has_correction_words(text: str, language: str) -> bool:
     return words is not None and words.correction.search(opening) is not None
 
 
+def gives_name(text: str, language: str) -> bool:
+    """Return whether a text ends with what somebody is called: "mon chat s'appelle Filou"."""
+    words = load_restatement_words(language)
+    *_, before, name = [None, None, *tokenize_statement(text)]
+    if words is None or before is None or name is None:
+        return False
+    return before.word in words.framing_words and name.written[:1].isupper()
+
+
 def find_denied_value(text: str, language: str) -> str | None:
     """Return the number or name that a text denies beside the right one: "31, not 30"; else None.
 

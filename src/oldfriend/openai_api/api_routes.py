@@ -17,6 +17,7 @@ from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import TurnId, new_id
 from oldfriend.domain.json import JsonValue
+from oldfriend.inbound.accept import ChatContext
 from oldfriend.memory.message_log import list_recent_messages
 from oldfriend.memory.people import get_companion_name
 from oldfriend.memory.web_sessions import Principal
@@ -28,10 +29,11 @@ from oldfriend.openai_api.companion_replies import (
     CountedReply,
     begin_companion_reply,
     find_repeated,
+    is_own_request,
     open_api_chat,
     raise_if_full,
 )
-from oldfriend.openai_api.direct_log import log_words
+from oldfriend.openai_api.direct_log import log_earlier, log_words
 from oldfriend.openai_api.direct_replies import (
     RememberingReply,
     build_plain_reply,
@@ -48,10 +50,10 @@ from oldfriend.openai_api.ollama_format import (
     read_ollama_request,
 )
 from oldfriend.openai_api.reply_response import ReplyResponse
-from oldfriend.openai_api.resent_history import find_words, read_new_words
+from oldfriend.openai_api.resent_history import NewWords, find_words, read_new_words
 from oldfriend.openai_api.responses import ResponseFormat, read_response_request
 from oldfriend.openai_api.speaker_pairing import answer_unknown_user
-from oldfriend.openai_api.token_access import UnknownUser, authenticate, identify_speaker
+from oldfriend.openai_api.token_access import Caller, UnknownUser, authenticate, identify_speaker
 from oldfriend.replies.amended_replies import find_answer
 from oldfriend.runtime.admin_http import OLLAMA_PREFIX
 from oldfriend.usage.model_calls import CallContext
@@ -169,15 +171,33 @@ class ApiEndpoints:
         words = read_new_words(chat, ensure_deletion_key(app.settings))
         if words is None and chat.messages[-1].role == "user":
             raise ApiRefusal(400, NOTHING_SAID, param="messages")
+        if words is not None:
+            await log_earlier(app, chat_context, words)
         if words is not None and chat.use == "companion" and not chat.needs_model:
             return await begin_companion_reply(self._hub, speaker, chat_context, chat, words)
-        message, turn = None, TurnId(new_id(app.clock()))
+        return await self._begin_direct(speaker, chat_context, chat, words)
+
+    async def _begin_direct(
+        self,
+        speaker: Caller,
+        chat_context: ChatContext,
+        chat: ChatRequest,
+        words: NewWords | None,
+    ) -> ChatReply:
+        """Log what is new, and return the reply of a model with this memory, or the companion's.
+
+        The companion answers what it is itself asked to do. Raises ApiRefusal.
+        """
+        app, message = self._hub.app, None
+        turn = TurnId(new_id(app.clock()))
         if words is not None:
             found = await find_words(app.db, chat_context, words, request=chat, now=app.clock())
             stored = None if found.message is None else await find_answer(app, found.message)
             repeated = find_repeated(chat, words, found, stored)
             if repeated is not None:
                 return repeated
+            if chat.may_be_own and await is_own_request(app, chat_context, found):
+                return await begin_companion_reply(self._hub, speaker, chat_context, chat, words)
             # What nobody can answer is refused before it is kept as said.
             await open_model(app, CallContext(person=speaker.person.id, turn=turn), "main")
             message = await log_words(app, chat_context, found)

@@ -189,6 +189,9 @@ def read_tools(value: JsonValue, param: str = "tools") -> tuple[ToolDefinition, 
 
 def is_call_required(choice: JsonValue) -> bool:
     """Tell whether a request wants a tool called, whatever was said, by its choice of tools."""
+    if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
+        allowed = choice.get("allowed_tools", choice)  # nested in one of OpenAI's two formats
+        choice = allowed.get("mode") if isinstance(allowed, dict) else "required"
     return choice == "required" or isinstance(choice, dict)
 
 

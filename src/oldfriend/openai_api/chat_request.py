@@ -60,6 +60,15 @@ class ChatRequest:
         """Tell whether only a language model can answer, with tools or in a form of the program."""
         return bool(self.tools) or self.output is not None
 
+    @property
+    def may_be_own(self) -> bool:
+        """Tell whether the companion may answer words that ask it for something of its own.
+
+        Not while a tool of the program must be called, or its result is awaited.
+        """
+        is_talk = self.messages[-1].role == "user" and self.use == "companion"
+        return is_talk and not self.must_call and self.output is None
+
 
 def get_model_use(name: str) -> ModelUse:
     """Return what a model name stands for. Raises ApiRefusal."""

@@ -10,9 +10,11 @@ from typing import Final
 
 from oldfriend.api.connections import Connection, ConnectionHub
 from oldfriend.app.app_context import AppContext
+from oldfriend.app.recorded_models import build_turn_dependencies
 from oldfriend.channels.channel import API_CHANNEL
+from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import InvalidInput, TurnFailed
-from oldfriend.domain.ids import PersonId
+from oldfriend.domain.ids import MessageId, PersonId, SessionId, TurnId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.inbound.accept import (
@@ -24,6 +26,7 @@ from oldfriend.inbound.accept import (
     ensure_local_chat,
     stop_turn,
 )
+from oldfriend.lang.detection import detect_language
 from oldfriend.llm.model import TextCallback
 from oldfriend.memory.change_feed import get_feed_position
 from oldfriend.memory.message_log import find_message_by_external_id, find_reply
@@ -33,10 +36,17 @@ from oldfriend.openai_api.chat_request import ChatRequest
 from oldfriend.openai_api.error_json import ApiRefusal, refuse_forgotten
 from oldfriend.openai_api.resent_history import NewWords, Recognition, find_words
 from oldfriend.openai_api.token_access import Caller
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.replies.amended_replies import amend_reply, find_answer
 from oldfriend.replies.edited_requests import edit_answered
+from oldfriend.replies.reminders import build_utterance
 from oldfriend.replies.reply_worker import StoredReply, find_stored_reply
 from oldfriend.replies.retry_reply import retry_reply
+from oldfriend.turn.confirmed_calls import judge_answer
+from oldfriend.turn.pipeline import build_handler_context, perceive_utterance
+from oldfriend.turn.request_handlers.action_requests import is_acting
+from oldfriend.turn.request_handlers.handler import handle_requests
+from oldfriend.usage.tool_log import find_pending_call
 
 POLL_S: Final = 5.0
 """Seconds after which the log is looked at, in case no notification arrives."""
@@ -52,6 +62,59 @@ async def open_api_chat(app: AppContext, person: PersonId) -> ChatContext:
         await lock_person(tx, person)  # so that nobody renames them in the meantime
         speaker = await get_person_by_id(tx, person)
         return await ensure_local_chat(tx, speaker, API_CHANNEL, now=app.clock())
+
+
+async def is_own_request(app: AppContext, chat_context: ChatContext, found: Recognition) -> bool:
+    """Tell whether words ask the companion for something of its own, as rules read them.
+
+    Such as a reminder, a command, or the answer to what it has asked.
+    """
+    if found.trust != "person":
+        return False
+    async with app.db.begin_read() as tx:
+        utterance = await build_utterance(
+            tx, app, await build_message(tx, app, chat_context, found.text)
+        )
+        pending = await find_pending_call(tx, chat_context.person.id, chat_context.chat.id)
+        if pending is not None:
+            status = await judge_answer(tx, utterance, pending, now=app.clock())
+            if status in {"done", "declined"}:
+                return True
+    deps = await build_turn_dependencies(app, utterance)
+    context = build_handler_context(utterance, perceive_utterance(utterance), deps)
+    handled = await handle_requests(context, deps.handlers)
+    return any(is_acting(each) or each.is_command or each.records for each in handled)
+
+
+async def build_message(
+    tx: Transaction, app: AppContext, chat_context: ChatContext, text: str
+) -> Message:
+    """Build a message of the person that is in no log, as if it were said now."""
+    person, now = chat_context.person, app.clock()
+    fallback = person.language or app.settings.language or OFFLINE_LANGUAGES[0]
+    return Message(
+        id=MessageId(new_id(now)),
+        version=1,
+        seq=(await get_feed_position(tx, person.id)).last_seq + 1,
+        person=person.id,
+        chat=chat_context.chat.id,
+        session=SessionId(""),
+        session_name="",
+        channel=chat_context.chat.channel,
+        role="person",
+        author=person.id,
+        speaker=person.name,
+        trust="person",
+        text=text,
+        at=now,
+        zone=person.zone,
+        language=detect_language(text, fallback=fallback),
+        tokens=estimate_tokens(text),
+        turn=TurnId(new_id(now)),
+        external_id=None,
+        batch=None,
+        details={},
+    )
 
 
 async def begin_companion_reply(

@@ -21,6 +21,7 @@ from oldfriend.inbound.accept import (
     is_informative,
     precompute_terms,
     store_message,
+    store_overheard,
     update_message_text,
 )
 from oldfriend.inbound.system_replies import build_turn_target
@@ -30,7 +31,14 @@ from oldfriend.memory.message_log import find_message_by_external_id, write_mess
 from oldfriend.memory.people import get_companion, get_person_by_id, lock_person
 from oldfriend.memory.receipts import Receipt, find_receipt, write_receipt
 from oldfriend.openai_api.error_json import refuse_forgotten
-from oldfriend.openai_api.resent_history import Recognition
+from oldfriend.openai_api.resent_history import (
+    CONVERSATION_DETAIL,
+    FOLLOWS_DETAIL,
+    HISTORY_WINDOW,
+    NewWords,
+    Recognition,
+    is_conversation_unknown,
+)
 from oldfriend.replies.amended_replies import find_answer, replace_reply
 from oldfriend.turn.finalize import build_model_details
 from oldfriend.turn.memory_context import MemoryContext
@@ -44,6 +52,27 @@ class DirectAnswer:
     completion: Completion
     context: MemoryContext
     prompt: str  # the name of the prompt
+
+
+async def log_earlier(app: AppContext, chat_context: ChatContext, words: NewWords) -> None:
+    """Log what the person has said to another model, where that conversation goes on here; once.
+
+    What that model has said is none of the companion's words, and is left out.
+    """
+    async with app.db.begin_read() as tx:
+        if not await is_conversation_unknown(tx, chat_context, words):
+            return
+    async with app.db.begin_write() as tx:
+        await lock_person(tx, chat_context.person.id)
+        for each in words.earlier[-HISTORY_WINDOW:]:
+            submission = MessageSubmission(
+                text=each.text,
+                external_id=each.key,
+                details={FOLLOWS_DETAIL: each.follows, CONVERSATION_DETAIL: words.conversation},
+            )
+            intake = build_intake(app, chat_context.chat.channel)
+            await store_overheard(tx, intake, chat_context, submission)
+    app.notifier.notify(*QUEUES)
 
 
 async def log_words(app: AppContext, chat_context: ChatContext, found: Recognition) -> Message:

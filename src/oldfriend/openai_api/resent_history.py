@@ -49,6 +49,15 @@ EDIT_WINDOW: Final = 5 * MINUTE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierWords:
+    """What the person has said before the last reply, as the program tells it."""
+
+    text: str
+    key: str
+    follows: str  # the key of what was said before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewWords:
     """What the person has said since the last reply, with its place in the conversation."""
 
@@ -61,6 +70,7 @@ class NewWords:
     documents: str = ""  # that a front end has put around them
     trust: TrustClass = "person"  # "outside": there are only documents
     idempotency_key: str = ""  # of the request, as it is stored
+    earlier: tuple[EarlierWords, ...] = ()
     former_keys: Mapping[str, str] = field(default_factory=dict)
     """Each key of the request by what it was before keys were made with the secret."""
 
@@ -110,9 +120,12 @@ def read_new_words(request: ChatRequest, secret: bytes) -> NewWords | None:
     seed = request.conversation
     keys_of = KeyMaker(secret)
     conversation = key = follows = keys_of.compute("", seed) if seed else ""
+    earlier: list[EarlierWords] = []
     for each in before:
         text = split_documents(each.text)[0] if each.role == "user" else ""
-        key = follows = keys_of.compute(key, each.role, text or each.text)
+        key = keys_of.compute(key, each.role, text or each.text)
+        earlier += [EarlierWords(text=text, key=key, follows=follows)] if text else []
+        follows = key
     split = [split_documents(each.text) for each in new]
     is_own = any(own for own, _ in split)
     texts = tuple(own for own, _ in split if own) or tuple(each.text for each in new)
@@ -135,6 +148,7 @@ def read_new_words(request: ChatRequest, secret: bytes) -> NewWords | None:
         idempotency_key=keys_of.compute("idempotency", request.idempotency_key)
         if request.idempotency_key
         else "",
+        earlier=tuple(earlier),
         former_keys={former: key for key, former in keys_of.former.items()},
     )
 
@@ -189,6 +203,20 @@ async def find_words(
             if same is None or same.id == each.id:
                 await update_message_keys(tx, each)
         return await recognize(tx, chat_context, words, request=request, now=now)
+
+
+async def is_conversation_unknown(
+    tx: Transaction, chat_context: ChatContext, words: NewWords
+) -> bool:
+    """Tell whether a conversation that the program names goes on here, of which nothing is known.
+
+    Without a name nothing tells it from examples that a program sends before each request.
+    """
+    if not words.earlier or not words.has_certain_place:
+        return False
+    person, chat = chat_context.person.id, chat_context.chat.id
+    recent = await list_recent_messages(tx, person, chat, limit=HISTORY_WINDOW)
+    return all(each.details.get(CONVERSATION_DETAIL) != words.conversation for each in recent)
 
 
 async def list_rekeyed(

@@ -15,7 +15,7 @@ from oldfriend.tasks.series_phrases import DAY_HOUR
 from oldfriend.tasks.task import Task
 
 if TYPE_CHECKING:
-    from icalendar import Calendar, Component, vRecur
+    from icalendar import Calendar, Component, vDDDTypes, vRecur
 
 MAX_FILE_BYTES: Final = 4_000_000
 MAX_ENTRIES: Final = 500
@@ -161,6 +161,7 @@ def read_component(component: "Component", text: str, *, zone: str, now: Micros)
         return CalendarEntry(text=text)
     if stated is None:
         raise InvalidInput("it has no time")
+    check_zone(stated)
     rule = component.get("RRULE")
     if rule is None:
         due_at = to_micros(to_local(stated.dt, zone).replace(tzinfo=get_zone(zone)))
@@ -180,6 +181,13 @@ def read_component(component: "Component", text: str, *, zone: str, now: Micros)
         starts_at=to_micros(to_utc(local, own_zone)),
         zone=own_zone,
     )
+
+
+def check_zone(stated: "vDDDTypes") -> None:
+    """Raise InvalidInput for a time in a zone that neither the file nor anybody knows."""
+    is_unzoned = isinstance(stated.dt, datetime) and stated.dt.tzinfo is None
+    if is_unzoned and stated.params.get("TZID"):
+        raise InvalidInput("its time zone is not known")
 
 
 def check_to_come(at: Micros, now: Micros) -> None:

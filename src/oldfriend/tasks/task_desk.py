@@ -10,6 +10,7 @@ from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.ids import new_random_id
 from oldfriend.search.tokenizer import tokenize
 from oldfriend.tasks.asked_task import AskedTask
+from oldfriend.tasks.offered_times import resolve_beside
 from oldfriend.tasks.recurrence import find_next
 from oldfriend.tasks.series_moves import move_once, move_series
 from oldfriend.tasks.series_phrases import DAY_HOUR
@@ -139,10 +140,8 @@ class TaskDesk:
 
     def add(self, task: Task) -> DeskDecision:
         """Put a task on the list, unless it is there or the list is full."""
-        for each in self.tasks:
-            if task.status == "open" and is_same_task(each, task):
-                at = self.wording.format_listed_time(each)
-                return DeskDecision(text=self.wording.say("exists", text=each.text, at=at))
+        if (same := self.tell_same(task)) is not None:
+            return DeskDecision(text=same)
         if sum(each.status != "delivered" for each in self.tasks) >= MAX_TASKS:
             return DeskDecision(text=self.wording.say("full"), is_full=True)
         since = self.scope.told_at - ANSWER_WITHIN
@@ -163,6 +162,13 @@ class TaskDesk:
             text="\n".join([self.wording.confirm(task), *told]),
             saved=((task, None), *(pair for each in dropped for pair in each.saved)),
         )
+
+    def tell_same(self, task: Task) -> str | None:
+        """Say that the list has a task that is to be set; None if it has not."""
+        others = (each for each in self.tasks if each.id != task.id and task.status == "open")
+        same = next((each for each in others if is_same_task(each, task)), None)
+        at = "" if same is None else self.wording.format_listed_time(same)
+        return None if same is None else self.wording.say("exists", text=same.text, at=at)
 
     def add_reminder(self, asked: AskedTask) -> DeskDecision:
         """Put a reminder on the list, or ask for its time."""
@@ -196,17 +202,6 @@ class TaskDesk:
             rrule=found.rrule,
             starts_at=found.due_at if found.rrule else None,
         )
-
-    def is_hour_inferred(self, task: Task) -> bool:
-        """Whether the words of a task's time leave its hour, or the half of the day, open."""
-        told = self.phrases.read_time(task.time_words)
-        if task.due_at is None or task.is_date_only or told is None or told.amount is not None:
-            return False
-        if told.clock is None:
-            return bool(told.words)
-        part = told.part.entry["part"] if told.part else None
-        day_part = told.day.entry.get("part") if told.day else None
-        return self.resolver.is_open_hour(told.clock, part or day_part)
 
     def find_earliest(self, told: Told | None, asked: Ambiguous) -> Resolved:
         """Return the earliest time that may have been meant, which cannot be too late."""
@@ -456,12 +451,17 @@ class TaskDesk:
         action, _, asked_words = asked.partition(" ")
         words = task.time_words if task.status == "asking" else asked_words
         name, *options = question.split(" ")
-        if name == "guess" and known == "yes":
-            return self.accept_guess(task, options[0], action)
+        offered = decode_guess(options[0], self.scope.zone, DAY_HOUR) if name == "guess" else None
+        if offered is not None and known == "yes":
+            return self.accept(task, offered, action)
         told = choose_option(name, options, known) or self.phrases.read_answer(text)
         if told is None:
             return None
-        old = self.read_told(name, words)
+        beside = None if offered is None else resolve_beside(self.resolver, offered, told)
+        if beside is not None:
+            return self.accept(task, beside, action)
+        is_hour = offered is not None and {each.kind for each in told.words} <= {"clock", "part"}
+        old = self.read_told("" if is_hour else name, words)  # of a series that was offered
         merged = told if old is None else old.updated(told)
         words = f"{words} {text}".strip()
         desk = self
@@ -475,16 +475,17 @@ class TaskDesk:
             return self.settle(task, told, text, action)
         return decision
 
-    def accept_guess(self, task: Task, option: str, action: str) -> DeskDecision:
-        """Give a task the time that was understood and asked about, unless it has passed."""
-        found = decode_guess(option, self.scope.zone, DAY_HOUR)
-        if found.due_at <= self.scope.now:
-            asking = replace(task, question="past", changed_at=self.scope.now)
+    def accept(self, task: Task, found: Resolved, action: str) -> DeskDecision:
+        """Give a task the time that was asked about, unless it has passed or is set already."""
+        now = self.scope.now
+        if found.due_at <= now:
+            asking = replace(task, question="past", changed_at=now)
             return self.replace(task, asking, self.wording.ask(asking))
         if task.status != "asking":
             return self.move_to(task, found, is_snooze=action == "snooze")
-        opened = self.with_time(replace(task, status="open", question=None), found)
-        opened = replace(opened, changed_at=self.scope.now)
+        opened = self.with_time(replace(task, status="open", question=None, changed_at=now), found)
+        if (same := self.tell_same(opened)) is not None:
+            return self.replace(task, replace(opened, status="cancelled"), same)
         return self.replace(task, opened, self.wording.confirm(opened))
 
     def drop_question(self, task: Task) -> DeskDecision:

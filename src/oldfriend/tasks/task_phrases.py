@@ -23,6 +23,8 @@ PRONOUN: Final = re.compile(r"(?<=[\s-])\w+$")
 """Whom to remind, in the words that ask for it: the "me" of "remind me"."""
 _SPACES: Final = re.compile(r"\s+")
 ANSWERS: Final = ("yes", "never_mind", "morning", "evening", "first", "second")
+_CLAUSE_END: Final = re.compile(r"[,;.!?…，；。！？\n]")
+_SENTENCE_END: Final = re.compile(r"[.!?…]\s|[。！？\n]")
 MIN_CHARS: Final = 2
 MAX_ITEM_CHARS: Final = 3
 """A thing on a list has as few characters where no spaces are written; more may be a deed."""
@@ -77,10 +79,31 @@ class TaskPhrases:
         self._waking = self._compile(pack["waking"])
         self._refused_before = self._compile(f"(?:{pack['refused_before']})$")
         self._refused_after = self._compile(pack["refused_after"])
+        affirming = load_language_pack(language).read("attribution_cues")["yes"]
+        affirmed = "|".join(map(re.escape, sorted(affirming, key=len, reverse=True)))
+        self._affirming = self._compile(
+            f"^(?:(?:{affirmed}){edges[1]}[\\s,，]*)+|(?:[\\s,，]*{edges[0]}(?:{affirmed}))+$"
+        )
         self._joints = self._compile(pack["joints"])
         self._without = self._compile(pack["without"])
         self._getting: str = pack["gets"]
         self._bare_times: tuple[str, str] = (pack["bare_time"], pack["bare_amount"])
+
+    @cached_property
+    def _told(self) -> re.Pattern[str]:
+        return self._compile(load_language_pack(self.language).read("tasks")["told"])
+
+    @cached_property
+    def _leading(self) -> dict[str, re.Pattern[str]]:
+        pack = load_language_pack(self.language).read("tasks")
+        edge = "(?![^\\W\\d_])" if self._is_spaced else ""
+        return {
+            name: self._compile(
+                rf"(?P<said>{pack[name]}){edge}(?P<mark>[\s,.;:!，。；！…–—-]*)"
+                rf"(?P<but>(?:{pack['but']}){edge}[\s,，]*)?(?P<rest>.*)"
+            )
+            for name in ("yes", "no")
+        }
 
     @cached_property
     def book(self) -> TimeBook:
@@ -179,7 +202,8 @@ class TaskPhrases:
         return collect(self.book.find(text))
 
     def read_answer(self, text: str) -> Told | None:
-        """Return the time of an answer that says nothing else."""
+        """Return the time of an answer that says nothing else but "of course"."""
+        text = self._affirming.sub(" ", text.strip(EDGES))
         told = self.read_time(text)
         if told is None or not told.words:
             return self.bare_time(text) if text.strip().isdecimal() else None
@@ -217,7 +241,7 @@ class TaskPhrases:
         """Return the reminders or the to-do that a text asks for, as the tagger reads them."""
         text = text[:MAX_REQUEST_CHARS]
         cues = self.list_cues(text)
-        if cues and all(self.is_refused(text, each) for each in cues):
+        if cues and all(self.is_refused(text, each) or self.is_told(text, each) for each in cues):
             return []
         tagged = tag_message(text, self.book.find(text), cues)
         asked = read_tagged(self.book, tagged) if tagged.tokens else []
@@ -236,6 +260,24 @@ class TaskPhrases:
         simple = to_simplified(text)
         before = self._refused_before.search(simple[max(0, cue.start - MAX_REFUSAL) : cue.start])
         return before is not None or self._refused_after.match(simple, cue.end) is not None
+
+    def is_told(self, text: str, cue: Cue) -> bool:
+        """Whether the clause of a request only tells of one: "did you remind me to …"."""
+        simple = to_simplified(text)
+        sentence = max(
+            (each.end() for each in _SENTENCE_END.finditer(simple, 0, cue.start)), default=0
+        )
+        clause = max(
+            (each.end() for each in _CLAUSE_END.finditer(simple, sentence, cue.start)),
+            default=sentence,
+        )
+        after = _CLAUSE_END.search(simple, cue.end)
+        end = len(simple) if after is None else after.start()
+        return any(
+            self._told.search(simple[sentence : each.end].rstrip()) is not None
+            for each in self.list_cues(simple)
+            if clause <= each.start < end
+        )
 
     def finish(self, asked: AskedTask, text: str) -> AskedTask:
         """Return a reminder with a text of its own, and with what waking somebody means."""
@@ -303,6 +345,20 @@ class TaskPhrases:
         """Return which of the known answers a short text is, if any."""
         bare = to_simplified(text[:MAX_REQUEST_CHARS]).strip(EDGES)
         return next((name for name in among if self._answers[name].fullmatch(bare)), None)
+
+    def split_answer(self, text: str) -> tuple[str, str, bool] | None:
+        """Return the answer that a text begins with, what follows, and whether it stands apart.
+
+        The answer is "no", or the words of a "yes".
+        """
+        said = to_simplified(text[:MAX_REQUEST_CHARS]).strip(EDGES)
+        found = ((name, each.fullmatch(said)) for name, each in self._leading.items())
+        name, match = next((pair for pair in found if pair[1] is not None), ("", None))
+        if match is None:
+            return None
+        is_apart = bool(match["mark"].strip() or match["but"])
+        answer = "no" if name == "no" else match["said"]
+        return answer, match["rest"].strip(EDGES), is_apart
 
     def content_words(self, text: str) -> str:
         """Return words that name a task, without articles and "the reminder about"."""

@@ -6,7 +6,7 @@ Reads the database and runs the reader; never writes.
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,15 +18,21 @@ from oldfriend.llm.glosses import gloss_all
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage
 from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.search import list_named_entities
-from oldfriend.search.role_references import RoleReference, find_role_references
 from oldfriend.search.spelling import find_lexicon
-from oldfriend.search.synonyms import list_role_keys
-from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
 from oldfriend.turn.attribution.quoted_spans import is_passed_on
+from oldfriend.turn.meant_subjects import (
+    has_common_role,
+    has_same_frame,
+    is_of_another_subject,
+    list_meant_roles,
+    speaks_of_self,
+)
+from oldfriend.turn.neighbors import is_requesting
 from oldfriend.turn.offline_ranking import (
     MAX_RIVAL_BEHIND,
     compute_fused_score,
     is_about_asked_person,
+    is_close_by_reader,
     list_later_answers,
 )
 from oldfriend.turn.recalled import (
@@ -44,6 +50,8 @@ MIN_SURE_LOGIT: Final = 4.5
 
 Of 713 questions of English lives 34 are answered as sure, 29 of them rightly.
 """
+MIN_FRAME_LOGIT: Final = 0.0
+"""The reader's logit from which what says the question's own words is an answer."""
 MIN_SURE_SEARCH: Final = 0.4
 """Probability that anything answers, by the search, for an answer to be sure."""
 MIN_NAME_SURPRISAL: Final = 17.0
@@ -77,7 +85,7 @@ async def read_answers(
         result,
         messages=read,
         merged_ranking=tuple(put_in_order(replace(result, messages=read).ranking, ranked)),
-        sure_message=ranked[0].message.id
+        sure_message=leave_out_requests(ranked)[0].message.id
         if get_traits(language).reader == "answers" and is_sure(ranked, result)
         else None,
         is_gloss_read=has_glossary(language),
@@ -134,10 +142,18 @@ def is_sure(ranked: Sequence[RecalledMessage], result: RecallResult) -> bool:
 
     Search and reader agree, it speaks of whom is asked about, and no later one answers as well.
     """
+    telling = leave_out_requests(ranked)
+    ranked = [
+        each for each in telling if each is telling[0] or not is_of_another_subject(each, result)
+    ]
     return (
         result.answer_probability >= MIN_SURE_SEARCH
         and ranked[0] is max(ranked, key=lambda each: each.hit.score.value)
-        and (compute_shares(ranked)[0] >= MIN_SURE or is_far_ahead(ranked))
+        and (
+            compute_shares(ranked)[0] >= MIN_SURE
+            or is_far_ahead(ranked)
+            or says_what_is_asked(ranked[0], result)
+        )
         and is_about_asked_person(ranked[0], result)
         and not is_of_somebody_else(ranked[0], result)
         and not is_of_another_role(ranked[0], result)
@@ -153,6 +169,23 @@ def is_far_ahead(ranked: Sequence[RecalledMessage]) -> bool:
         first.reading is not None
         and first.reading.logit >= MIN_SURE_LOGIT
         and all(compute_fused_score(each) < best - MAX_RIVAL_BEHIND for each in others)
+    )
+
+
+def leave_out_requests(messages: Iterable[RecalledMessage]) -> list[RecalledMessage]:
+    """Return the messages without what was only asked for, if one that tells something answers."""
+    found = [*messages]
+    telling = [each for each in found if not is_requesting(each.message)]
+    return telling if any(map(is_close_by_reader, telling)) else found
+
+
+def says_what_is_asked(recalled: RecalledMessage, result: RecallResult) -> bool:
+    """Tell whether a message says a question's own words, and reads like an answer."""
+    message = recalled.message
+    return (
+        recalled.reading is not None
+        and recalled.reading.logit >= MIN_FRAME_LOGIT
+        and has_same_frame(message.text, result.question, message.language or "")
     )
 
 
@@ -190,20 +223,7 @@ def is_of_another_role(recalled: RecalledMessage, result: RecallResult) -> bool:
         return False
     asked = list_meant_roles(result.question, language)
     told = list_meant_roles(recalled.message.text, language)
-    is_told = any(
-        one in list_role_keys(other) or other in list_role_keys(one)
-        for one in asked
-        for other in told
-    )
-    return bool(asked and told) and not is_told
-
-
-def list_meant_roles(text: str, language: str) -> frozenset[str]:
-    """List the roles by which a text calls somebody: of "my sister's husband" the husband."""
-    references = find_role_references(text, language)
-    passed = {each.owner.span for each in references if isinstance(each.owner, RoleReference)}
-    meant = (each for each in references if each.span not in passed)
-    return frozenset(role for each in meant for role in each.role.split("/"))
+    return bool(asked and told) and not has_common_role(asked, told)
 
 
 def is_asked_of_self(result: RecallResult, language: str) -> bool:
@@ -221,9 +241,3 @@ def is_told_of_a_name(text: str, language: str) -> bool:
         return False
     is_name = lexicon.compute_surprisal(first[0].casefold()) >= MIN_NAME_SURPRISAL
     return is_name and not speaks_of_self(text, language)
-
-
-def speaks_of_self(text: str, language: str) -> bool:
-    """Tell whether somebody speaks of themselves in a text."""
-    plain = fold_punctuation(text)
-    return any(each.self.search(plain) for each in load_cues_for(text, language))

@@ -19,6 +19,7 @@ from oldfriend.lang.glossing import gloss
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.lang.unlearned_languages import detect_spoken_language, guess_language
+from oldfriend.memory.restatement_detection import gives_name
 from oldfriend.prompts.locale_phrases import (
     OFFLINE_LANGUAGES,
     LocalePhrases,
@@ -272,7 +273,7 @@ def is_question_by_classifier(text: str, language: str) -> bool:
     Word by word in English, too, where words have blanks between them: a Dutch question that looks
     like a statement often looks like a question then.
     """
-    if len(text) > MAX_UNMARKED_QUESTION_CHARS:
+    if len(text) > MAX_UNMARKED_QUESTION_CHARS or gives_name(text, language):
         return False
     forms = {text}
     if not get_traits(language).is_cjk:

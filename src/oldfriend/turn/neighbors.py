@@ -26,6 +26,8 @@ MAX_SHORT_CHARS: Final = 60
 """A message of at most so many characters says little without the one before it."""
 MIN_ASKING: Final = 0.5
 """Probability that a message without a mark asks."""
+MIN_REQUESTING: Final = 0.9
+"""Probability that a message only asks for something to be done."""
 QUESTION_MARKS: Final = ("?", "\uff1f")
 REPLY: Final = Reason(cause="answers", strength=0.5)
 CONTEXT: Final = Reason(cause="session", strength=0.2)
@@ -81,6 +83,11 @@ def is_asking(message: Message) -> bool:
     """Tell whether a message asks something."""
     has_mark = any(mark in message.text for mark in QUESTION_MARKS)
     return has_mark or classify_act(message.text)["question"] >= MIN_ASKING
+
+
+def is_requesting(message: Message) -> bool:
+    """Tell whether a message only asks for something to be done, a reminder or a list's entry."""
+    return classify_act(message.text)["command"] >= MIN_REQUESTING
 
 
 def build_neighbor(message: Message, hit: RecalledMessage, reason: Reason) -> RecalledMessage:

@@ -27,6 +27,7 @@ from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import ROLE_KEYS, list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
 from oldfriend.search.tokenizer import is_unspaced, tokenize
+from oldfriend.turn.meant_subjects import is_of_another_subject
 from oldfriend.turn.recalled import (
     LaterMessage,
     RecalledBelief,
@@ -74,6 +75,8 @@ UNREAD_LOGIT: Final = -6.0
 MIN_CHANGE: Final = -4.4
 """The logit of a change, among all later messages, from which it is told beside what it may have
 changed: 93 to 99 of 100 corrections are, and 11 or 12 of 100 other messages of a short history."""
+MIN_UNSHARED_CHANGE: Final = -2.5
+"""The same, where the two share no word."""
 MAX_LATER: Final = 2
 """Later messages that are told beside what they may have changed."""
 RANK_PENALTY: Final = 1.0
@@ -189,7 +192,8 @@ def list_possible_changes(
     if recall_result.is_about_past or any(each.state.memory.is_by_person for each in known):
         return []
     since = max(each.state.stats.last_seen for each in known)
-    return list_later_answers(recall_result.messages, since, BELIEF_CHANGE_LOGIT)
+    later = list_later_answers(recall_result.messages, since, BELIEF_CHANGE_LOGIT)
+    return [each for each in later if not is_of_another_subject(each, recall_result)]
 
 
 def list_later_than_beliefs(
@@ -210,7 +214,11 @@ def list_later_than_beliefs(
     ranked = rank_later(evidence, recall_result)
     far = {each.message.id for each in recall_result.messages if is_far_by_reader(each)}
     linked = [each for each in ranked if each.message.at > told and each.message.id not in far]
-    read = list_later_answers(recall_result.messages, told)
+    read = [
+        each
+        for each in list_later_answers(recall_result.messages, told)
+        if not is_of_another_subject(each, recall_result)
+    ]
     unread = [
         each for each in merge_linked_and_read(linked, read) if each.message.id not in believed
     ]
@@ -248,7 +256,8 @@ def rank_later(changed: Sequence[MessageId], recall_result: RecallResult) -> lis
             each
             for each in recall_result.later_messages
             if each.changed in changed
-            and compute_change_logit(each, recall_result) >= MIN_CHANGE
+            and compute_change_logit(each, recall_result)
+            >= (MIN_CHANGE if each.shares_terms else MIN_UNSHARED_CHANGE)
             and may_be_change(each.recalled, recall_result)
         ),
         key=lambda each: RANK_PENALTY * changed.index(each.changed) - each.logit,
@@ -285,6 +294,7 @@ def may_be_change(recalled: RecalledMessage, recall_result: RecallResult) -> boo
     return (
         (matter is None or not matter.is_promise)
         and is_about_asked_person(recalled, recall_result)
+        and not is_of_another_subject(recalled, recall_result)
         and not has_opposite_preference(recalled, recall_result)
     )
 

@@ -13,6 +13,7 @@ from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.search import Reason, ScoredMessage, list_named_entities
 from oldfriend.search.score import give_score
+from oldfriend.turn.answer_reading import leave_out_requests
 from oldfriend.turn.belief_texts import (
     ask_whether_one,
     format_belief,
@@ -468,21 +469,20 @@ def answer_from_messages(
 
     Unless the reader is sure of the first, the closest ones are told as no more than that.
     """
-    matching = [
+    matching = leave_out_requests(
         each
         for each in sorted(recall_result.messages, key=lambda each: -compute_fused_score(each))
         if is_about_requested(each, recall_result)
         and not has_opposite_preference(each, recall_result)
         and not is_same_question(each, recall_result.question)
-    ]
+    )
     fitting = [each for each in matching if fits_question(each, recall_result)]
     if not is_likely_known(recall_result) or not fitting:
         return book.phrases["nothing_found"], ()
     is_sure = fitting[0].message.id == recall_result.sure_message
     # Where the best one is about somebody else, or it is known what is asked, little else is close.
     is_narrow = is_sure or recall_result.is_narrow or fitting[0] is not matching[0]
-    best = max(get_score(each) for each in matching)
-    least = (MIN_SCORE_RATIO if is_narrow else MIN_CLOSE_RATIO) * best
+    least = (MIN_SCORE_RATIO if is_narrow else MIN_CLOSE_RATIO) * max(map(get_score, matching))
     close = (
         [each for each in fitting if each is fitting[0] or get_score(each) >= least]
         if is_sure

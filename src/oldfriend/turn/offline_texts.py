@@ -30,9 +30,15 @@ from oldfriend.turn.belief_texts import (
     index_by_text,
     list_open_promises,
 )
-from oldfriend.turn.intent import EDGE_PUNCTUATION, NAME_WITHIN, Perception
+from oldfriend.turn.intent import (
+    EDGE_PUNCTUATION,
+    NAME_WITHIN,
+    Perception,
+    find_words_behind_pleasantry,
+)
 from oldfriend.turn.later_messages import is_short_correction
 from oldfriend.turn.lookups import PastBeliefs, ReplySources
+from oldfriend.turn.neighbors import QUESTION_MARKS
 from oldfriend.turn.offline_ranking import is_close_in_meaning
 from oldfriend.turn.profile_facts import list_profile_facts
 from oldfriend.turn.quotes import format_moment, format_quote
@@ -262,9 +268,12 @@ def format_recalled_quote(recalled: RecalledMessage, book: LocalePhrases) -> str
 
 
 def is_same_question(recalled: RecalledMessage, question: str) -> bool:
-    """Tell whether a message asked the same before, and so answers nothing."""
+    """Tell whether a message asked the same before, with or without a greeting: no answer."""
     asked = set(tokenize(question.casefold()))
     words = tokenize(recalled.message.text.casefold())
     shared = sum(word in asked for word in words)
     is_repeated = shared >= MIN_REPEATED * len(words)
-    return is_repeated and is_short_act(recalled.message.text, "question", MIN_ASKING)
+    text = recalled.message.text
+    text = find_words_behind_pleasantry(text, {recalled.message.language or ""}) or text
+    is_asking = text.rstrip().endswith(QUESTION_MARKS) and len(text) <= MAX_SHORT_CHARS
+    return is_repeated and (is_asking or is_short_act(text, "question", MIN_ASKING))

@@ -62,6 +62,7 @@ class LaterMessage:
     recalled: RecalledMessage
     logit: float  # that it did
     among: int  # the later messages of which it is one
+    shares_terms: bool = True  # content words of both
 
 
 RecalledItem: TypeAlias = RecalledMessage | RecalledBelief

@@ -30,7 +30,7 @@ class AuditEvent:
 async def list_unasked_events(
     tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
 ) -> list[AuditEvent]:
-    """List what was said unasked and what was left unsaid by a setting, the newest first."""
+    """List what was said unasked, the newest first."""
     rows = await tx.rows(
         """SELECT decided_at, kind FROM impulse
            WHERE person = :person AND status = 'said' AND (:until IS NULL OR decided_at <= :until)

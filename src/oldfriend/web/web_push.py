@@ -10,7 +10,7 @@ import binascii
 import json
 import os
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.errors import FetchFailed, InvalidInput
@@ -34,6 +34,8 @@ MAX_PLAIN_BYTES: Final = 3993
 TOKEN_TTL_S: Final = 12 * 3600
 MESSAGE_TTL_S: Final = 3600
 """How long a push service keeps what cannot be delivered yet."""
+UNKNOWN_CONTACT: Final = "https://oldfriend.example"
+"""Whom to ask where nobody has said: Apple's service refuses who names nobody."""
 LIMITS: Final = FetchLimits(max_bytes=1 << 16, total_s=10.0, max_redirects=0)
 TAKEN: Final = frozenset({200, 201, 202, 204})
 
@@ -46,7 +48,7 @@ class PushAddress:
     public_key: bytes = field(repr=False)
     auth: bytes = field(repr=False)
     contact: str | None = None
-    """Where a push service may ask about this installation; None: nobody says."""
+    """Where a push service may ask about this installation; None: nobody has said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,13 +162,18 @@ def sign_token(
     claims = {
         "aud": f"{target.scheme}://{target.authority}",
         "exp": now // SECOND + TOKEN_TTL_S,
-        **({} if contact is None else {"sub": contact}),
+        "sub": contact if is_contact(contact) else UNKNOWN_CONTACT,
     }
     parts = ({"typ": "JWT", "alg": "ES256"}, claims)
     text = ".".join(encode_base64url(json.dumps(each).encode()) for each in parts)
     signed = decode_dss_signature(key.sign(text.encode(), ec.ECDSA(SHA256())))
     raw = b"".join(each.to_bytes(SCALAR_BYTES, "big") for each in signed)
     return f"{text}.{encode_base64url(raw)}"
+
+
+def is_contact(text: str | None) -> TypeGuard[str]:
+    """Tell whether push services accept an address as whom they may ask; Apple's demand one."""
+    return text is not None and text.startswith(("https://", "mailto:"))
 
 
 async def send_push(

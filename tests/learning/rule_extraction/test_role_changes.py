@@ -155,3 +155,28 @@ def test_older_correction_does_not_end_a_relation_seen_later() -> None:
     claims = read(message("No, my boss is Tina."), known=(newer,)).claims
 
     assert [each.key for each in claims] == ["Tina:relation"]
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "right"),
+    [
+        ("en", "my cat is called Moppel, shes 9", "my cat's name is Mopsi actually"),
+        ("en", "my cat is called Moppel", "my cat is called Mopsi, sorry"),
+        ("de", "Meine Katze heißt Moppel und ist 9", "meine Katze heißt Mopsi, sorry"),
+        ("es", "Mi gato se llama Moppel", "mi gato se llama Mopsi en realidad"),
+        ("fr", "Mon chat s'appelle Moppel", "mon chat s'appelle Mopsi en fait"),
+    ],
+)
+def test_name_that_is_put_right_by_the_last_words_is_the_only_one(
+    language: str, first: str, right: str
+) -> None:
+    """One cat, not two."""
+    told = said(first, right, language=language).claims
+    ended_keys = {each.ended_claim.key for each in told if each.ended_claim is not None}
+    assert ended_keys == {"Moppel:relation"}
+
+
+def test_another_who_is_spoken_of_takes_nobodys_place() -> None:
+    """What happened to another brother is no correction of the first one's name."""
+    told = said("my brother is called Tom", "my brother Jim called, sorry").claims
+    assert not any(each.ended_claim for each in told)

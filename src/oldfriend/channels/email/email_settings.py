@@ -3,7 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
-from oldfriend.channels.channel import ChannelSettings
+from typing_extensions import override
+
+from oldfriend.channels.channel import ALWAYS_RELOADABLE, ChannelSettings
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.setting_parsers import (
     RawSetting,
@@ -50,3 +52,9 @@ class EmailSettings(ChannelSettings):
     poll_s: Annotated[float, number_parser(ge=0.05, le=3600)] = (
         60.0  # seconds between two looks, where the server does not tell of new mails
     )
+
+    @property
+    @override
+    def reloadable(self) -> tuple[str, ...]:
+        """Return those of every channel, and what is read anew at each look into the mailbox."""
+        return (*ALWAYS_RELOADABLE, "authserv_id", "reply_every_min", "poll_s")

@@ -15,7 +15,7 @@ from oldfriend.learning.rule_extraction.sentences import Sentence
 
 _CONFIDENCE = 0.9
 LAST_WORD: Final = re.compile(r"(?<!\S)(?P<word>[^\W\d_][\w’'-]+) $")
-BEGINNING: Final = re.compile(r"(?:^|[.!?:;…])\W*$")
+BEGINNING: Final = re.compile(r"(?:^|[.!?:;…])\W{0,8}$")
 
 
 def named_in(sentence: Sentence, book: RuleBook) -> Iterator[tuple[EntityMention, Claim | None]]:
@@ -138,7 +138,9 @@ def is_name(words: str, book: RuleBook) -> bool:
     """Whether words can be a name: they begin large, where the script has that."""
     first = words[:1]
     is_large = first.isupper() or (get_traits(book.language).is_han and first.isalpha())
-    return is_large and not set(words.lower().split()) & book.caution.not_name
+    titled = book.title.match(words)
+    name = words[titled.end() :] if titled else words
+    return is_large and not set(name.lower().split()) & book.caution.not_name
 
 
 def is_reported(sentence: Sentence, place: int, book: RuleBook) -> bool:

@@ -22,12 +22,14 @@ from oldfriend.learning.rule_extraction.entity_mentions import by_quote
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence
 from oldfriend.learning.rule_extraction.simple_statements import says_more
-from oldfriend.memory.restatement_detection import has_correction_words
+from oldfriend.memory.restatement_detection import has_correction_words, load_restatement_words
 from oldfriend.search.question_patterns import has_any_word
 
 ONE_AT_A_TIME: Final = frozenset({"boss", "therapist", "landlord", "landlady", *PARTNER_ROLES})
 ALONE: Final = ONE_AT_A_TIME | {"mother", "father"}
 """Parts that one alone plays in a life."""
+ENDS: Final = " ,.!\uff0c\u3002\uff01"
+"""What stands around words of correction."""
 ARTICLES: Final = frozenset({"la", "el", "le", "die", "der", "the"})
 
 
@@ -108,9 +110,20 @@ def takes_place(sentence: Sentence, claim: Claim, book: RuleBook) -> bool:
 
 
 def puts_right(sentence: Sentence, name: str, book: RuleBook) -> bool:
-    """Whether a sentence says that it was wrong, then who it is, and nothing besides."""
+    """Whether a sentence says that it was wrong, and who it is, and nothing besides."""
     wrong = book.instead.put_right.search(sentence.plain)
-    return wrong is not None and says_who(name, sentence, book, since=wrong.end())
+    if wrong is not None:
+        return says_who(name, sentence, book, since=wrong.end())
+    rest = without_closing_correction(sentence.plain, book)
+    return rest != sentence.plain and says_who(name, replace(sentence, plain=rest), book)
+
+
+def without_closing_correction(text: str, book: RuleBook) -> str:
+    """Return a text without words at its end that say something was wrong: ", actually"."""
+    restated = load_restatement_words(book.language)
+    found = list(restated.correction.finditer(text.lower())) if restated is not None else []
+    is_last = bool(found) and found[-1].start() > 0 and not says_more(text[found[-1].end() :])
+    return text[: found[-1].start()].rstrip(ENDS) if is_last else text
 
 
 def says_who(name: str, sentence: Sentence, book: RuleBook, *, since: int = 0) -> bool:

@@ -143,7 +143,7 @@ def _told(sentence: Sentence, book: RuleBook, known: frozenset[str]) -> Iterable
 def with_all_words(told: Told, sentences: Iterable[Read], heard: Iterable[Read]) -> Told:
     """A claim or mention with the words, too, that those which tell it only put right."""
     own = {quote_of(each) for each, _ in heard}
-    before = [
+    before: list[Quote] = [
         quote_of(each.about)
         for each, _ in sentences
         if each.about is not None and quote_of(each) in told.quotes and quote_of(each.about) in own

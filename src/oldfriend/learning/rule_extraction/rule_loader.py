@@ -166,6 +166,7 @@ class RuleBook:
     parting: Parting
     along: Along
     instead: Instead
+    title: LazyPattern  # in front of a name, and the space behind it: "Mrs. "
     naming: tuple[LazyPattern, ...]
     listed: tuple[LazyPattern, ...]  # {several} of a part, by their {names}
     several: Mapping[str, Part]  # by the word for more than one
@@ -234,6 +235,7 @@ def load_rule_book(language: str) -> RuleBook:
         parting=_parting(reading, pieces),
         along=_along(reading, pieces),
         instead=_instead(reading, pieces),
+        title=_compiled(rf"{pieces.get('title', '(?!)')}\.? (?=\w)", pieces),
         naming=_all_compiled(reading["naming"], pieces),
         listed=_all_compiled(reading["listed"], pieces),
         several=several,

@@ -29,7 +29,8 @@ OLDEST: Final = 110
 ENDINGS: Final = " .!。！"
 
 _BREAK = re.compile(
-    r"(?<=[.!?…])(?<!\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS]r\.)(?<!Mrs\.)"
+    r"(?<=[.!?…])(?<!\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS]r\.)(?<!Mrs\.)(?<!\bMs\.)(?<!\b[DS]ra\.)"
+    r"(?<!\bSrta\.)(?<!\bProf\.)(?<!\bMme\.)"
     r"(?<!\bHi!)(?<!\bHey!)(?<!\bHello!)(?<!\bHola!)(?<!\bSalut!)(?<!\bBonjour!)"
     r"(?<!\bSalut !)(?<!\bBonjour !)\s+|(?<=[。！？])|\n+"
 )

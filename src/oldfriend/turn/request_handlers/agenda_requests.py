@@ -33,6 +33,7 @@ from oldfriend.turn.request_handlers.handler import (
     HandlerContext,
     RequestHandler,
 )
+from oldfriend.turn.request_handlers.task_events import TaskEvent, find_event
 
 NAME: Final = "agenda"
 EDGES: Final = " \t\n.,;:!?¡¿。，；：！？…"
@@ -203,6 +204,7 @@ async def tell_when(context: HandlerContext) -> HandledRequest | None:
     reply_language = choose_language_with("agenda", perception.fixed_language or language)
     async with context.db.begin_read() as tx:
         tasks = await list_tasks(tx, context.utterance.person.id, now=context.clock())
+        events = {each.id: await find_event(tx, each) for each in tasks if each.time_words}
     named = load_task_phrases(language).content_words(what)
     words = collect_content_terms(named, language)
     timed = [each for each in tasks if each.due_at is not None and each.status == "open"]
@@ -213,16 +215,24 @@ async def tell_when(context: HandlerContext) -> HandledRequest | None:
         return None
     wording = TaskWording(reply_language, zone=message.zone, now=context.clock())
     say = load_language_pack(reply_language).read("agenda")["say"]
-    lines = [
-        say["line"].format(when=wording.format_task_time(each), text=each.text)
-        for each in found[:MAX_LINES]
-    ]
+    lines = [format_due(each, events.get(each.id), wording, say) for each in found[:MAX_LINES]]
     return HandledRequest(
         name=NAME,
         text="\n".join([say["listed"], *lines]),
         records=tuple(each.id for each in found),
         is_fallback=True,
     )
+
+
+def format_due(
+    task: Task, event: TaskEvent | None, wording: TaskWording, say: Mapping[str, str]
+) -> str:
+    """Format when a task is due; of one that comes before something, also when that is."""
+    due = wording.format_task_time(task)
+    if event is None or not event.lead:
+        return say["line"].format(when=due, text=task.text)
+    when = wording.format_when(event.at.due_at, is_date_only=event.at.is_date_only)
+    return say["line_before"].format(when=when, text=task.text, due=due)
 
 
 def read_when(text: str, language: str) -> tuple[str, str] | None:

@@ -39,6 +39,7 @@ from oldfriend.turn.request_handlers.request_kinds import (
     find_named,
     find_request,
 )
+from oldfriend.turn.request_handlers.task_events import correct_event
 from oldfriend.turn.task_changes import SaveTask
 
 _COMMAND: Final = re.compile(
@@ -76,6 +77,9 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
         stale = DeskDecision(text=desk.wording.say("stale"))
         decision = stale if is_stale else run_command(desk, *command)
         return build_handled(desk, [decision], is_whole=True, is_command=True)
+    answered = await answer_offer(context, language, text)
+    if answered is not None:
+        return answered
     phrases, asked, rest = read_requests(text, (language, context.utterance.message.language, "en"))
     unmeant = find_unmeant(context, phrases, language)
     asked = [each for each in asked if each.action not in unmeant]
@@ -83,10 +87,18 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
         return None
     desk = await open_desk(context, phrases)
     before = tuple(desk.tasks)
+    if all(each.is_bare and each.action == "change" for each in asked):
+        corrected = await correct_event_of(context, desk, text, asked)
+        if corrected is not None:
+            return corrected
     if not asked:
         chosen = await choose_task(context, desk, text)
         answered = chosen or await answer_question(context, desk, text)
         return answered or await take_out(context, desk, text)
+    if not any(each.action != "remind" or phrases.list_cues(text) for each in asked):
+        answered = await answer_question(context, desk, text)  # "at 5:30, of course" asks nothing
+        if answered is not None:
+            return answered
     if all(each.action == "cancel" and not desk.find(each) for each in asked) and names_task(
         desk, text
     ):
@@ -158,6 +170,21 @@ async def decide_each(
     return decisions
 
 
+async def correct_event_of(
+    context: HandlerContext, desk: TaskDesk, text: str, asked: Sequence[AskedTask]
+) -> HandledRequest | None:
+    """Move a reminder with what it comes before, if a text puts right when that is.
+
+    A bare time, "no, Friday", is that of the reminder; "no, two days before" is not.
+    """
+    if any(each.told is None or each.told.words != (each.told.offset,) for each in asked):
+        return None
+    told, made = await find_last_told(context, desk)
+    async with context.db.begin_read() as tx:
+        decision = await correct_event(tx, desk, text, told or made)
+    return None if decision is None else build_handled(desk, [decision], is_whole=True)
+
+
 async def take_out(context: HandlerContext, desk: TaskDesk, text: str) -> HandledRequest | None:
     """Take one thing out of the several that the last message put on the list: "no rice"."""
     named = desk.phrases.read_without(text)
@@ -221,8 +248,20 @@ def list_inferred(desk: TaskDesk, decision: DeskDecision) -> list[tuple[str, str
     return [
         (task.time_words, desk.wording.format_task_time(task))
         for task, _ in decision.saved
-        if task.is_active and task.status != "asking" and desk.is_hour_inferred(task)
+        if task.is_active and task.status != "asking" and is_hour_inferred(desk, task)
     ]
+
+
+def is_hour_inferred(desk: TaskDesk, task: Task) -> bool:
+    """Whether the words of a task's time leave its hour, or the half of the day, open."""
+    told = desk.phrases.read_time(task.time_words)
+    if task.due_at is None or task.is_date_only or told is None or told.amount is not None:
+        return False
+    if told.clock is None:
+        return bool(told.words)
+    part = told.part.entry["part"] if told.part else None
+    day_part = told.day.entry.get("part") if told.day else None
+    return desk.resolver.is_open_hour(told.clock, part or day_part)
 
 
 def read_command(text: str) -> tuple[Action, str] | None:
@@ -346,12 +385,59 @@ async def choose_task(context: HandlerContext, desk: TaskDesk, text: str) -> Han
     return None if chosen is None else build_handled(desk, [chosen], is_whole=True)
 
 
+async def answer_offer(context: HandlerContext, language: str, text: str) -> HandledRequest | None:
+    """Accept, change or drop the time that was offered last, as the "yes" or "no" before all says.
+
+    What more is asked for is done, too; what is only told is left to others.
+    """
+    phrases = load_task_phrases(language)
+    split = phrases.split_answer(text)
+    if split is None or len(text) > MAX_REQUEST_CHARS:
+        return None
+    said, rest, is_apart = split
+    is_no = said == "no"
+    desk = await open_desk(context, phrases)
+    task = await find_asking(context, desk, is_next=bool(rest))
+    if task is None or not (task.question or "").startswith("guess"):
+        return None
+    if not rest or phrases.answer(rest) == "never_mind":
+        whole = desk.drop_question(task) if rest or is_no else desk.answer(task, said)
+    else:
+        whole = desk.answer(task, rest, said_at=await find_asked_at(context, task))
+    if whole is not None:
+        return build_handled(desk, [whole], is_whole=True)
+    _, asked, left = read_requests(rest, (language, context.utterance.message.language, "en"))
+    asked = [each for each in asked if each.action in {"remind", "todo"}]
+    if not asked and (is_no or not is_apart):
+        return None
+    if len(asked) == 1 and not asked[0].what and asked[0].told and asked[0].told.words:
+        whole = desk.answer(task, asked[0].time_words)
+        return None if whole is None else build_handled(desk, [whole], is_whole=not left)
+    first = desk.drop_question(task) if is_no else desk.answer(task, said)
+    others = [found for each in asked if (found := desk.handle(each)) is not None]
+    decisions = [each for each in (first, *others) if each is not None]
+    handled = build_handled(desk, decisions, is_whole=bool(asked) and not left)
+    return replace(handled, rest=" ".join(left) if asked else rest)
+
+
 async def answer_question(
     context: HandlerContext, desk: TaskDesk, text: str
 ) -> HandledRequest | None:
-    """Complete the reminder about whose time was asked last in this chat, if this answers it.
+    """Complete the reminder about whose time was asked last in this chat, if this answers it."""
+    task = await find_asking(context, desk)
+    if task is None:
+        return None
+    said_at = await find_asked_at(context, task)
+    decision = desk.answer(task, text, said_at=said_at)
+    return None if decision is None else build_handled(desk, [decision], is_whole=True)
 
-    Only the next message does, or one within some minutes.
+
+async def find_asking(
+    context: HandlerContext, desk: TaskDesk, *, is_next: bool = False
+) -> Task | None:
+    """Return the task about whose time was asked last in this chat, if it may be answered.
+
+    Only the next message does, or one within some minutes unless ``is_next``.
     """
     first = context.utterance.messages[0]
     asking = [each for each in desk.tasks if each.question is not None and each.chat == first.chat]
@@ -362,12 +448,9 @@ async def answer_question(
         earlier = await list_recent_messages(
             tx, first.person, first.chat, limit=1, before=first.seq, role=first.role
         )
-    is_next = all(each.at <= task.changed_at for each in earlier)
-    if not is_next and first.at - task.changed_at > ANSWER_WITHIN:
-        return None
-    said_at = await find_asked_at(context, task)
-    decision = desk.answer(task, text, said_at=said_at)
-    return None if decision is None else build_handled(desk, [decision], is_whole=True)
+    if all(each.at <= task.changed_at for each in earlier):
+        return task
+    return None if is_next or first.at - task.changed_at > ANSWER_WITHIN else task
 
 
 async def find_asked_at(context: HandlerContext, task: Task) -> Micros | None:

@@ -243,7 +243,8 @@ async function reject(belief) {
 async function undoReject({ decided, index, done }) {
   const updated = await done;
   if (!updated) return;
-  if (decided) store.learned.value = store.learned.value.toSpliced(index, 0, decided);
+  const isThere = store.learned.value.some((each) => each.belief.id === decided?.belief.id); // the event of the rejection may not have come
+  if (decided && !isThere) store.learned.value = store.learned.value.toSpliced(index, 0, decided);
   if (!(await sendVerdict(updated, "unreject"))) store.learned.value = store.learned.value.filter((each) => each !== decided);
 }
 

@@ -10,6 +10,7 @@ import { memoryApi } from "./api.js";
 const ENDED_PHRASES = { done: "tasks_done_told", cancelled: "tasks_cancelled_told" }; // message after ending a task
 const EVENING_HOUR = 19; // hour from which on "this evening" is not offered
 const SHORT_LIST = 5;
+const MS_PER_MINUTE = 60_000;
 
 const tasks = signal(null);
 
@@ -26,8 +27,8 @@ export function Tasks() {
     if (!changed) return;
     const reopen = () => memoryApi.changeTask(task.id, { action: "reopen" });
     const moveBack = () => memoryApi.changeTask(task.id, { action: "change", due: task.due });
-    if (changes.action === "change") actions.showRowStatus(t("tasks_moved", { text: changed.text, when: formatWhen(changed) }), moveBack);
-    else if (changes.action === "snooze") actions.showRowStatus(t("tasks_moved", { text: changed.text, when: formatWhen(changed) }));
+    const isMoved = changes.action === "change" || changes.action === "snooze";
+    if (isMoved) actions.showRowStatus(t("tasks_moved", { text: changed.text, when: formatWhen(changed) }), changes.action === "change" && canMoveBack(task) ? moveBack : undefined);
     else if (changed.status in ENDED_PHRASES) actions.showRowStatus(t(ENDED_PHRASES[changed.status], { text: changed.text }), reopen);
   };
   if (!tasks.value || beliefList.isFiltered.value || beliefList.day.value) return null;
@@ -64,6 +65,9 @@ function Task({ task, change }) {
   </li>`;
 }
 
+/** Whether the time before a change can be given again just as it was. @param {any} task */
+const canMoveBack = ({ due, is_date_only, status }) => !is_date_only && status === "open" && new Date(due) > new Date();
+
 /** The form that moves a task to any time, in the browser's time zone. @param {{move: (due: string) => unknown}} props */
 function CustomTime({ move }) {
   const [when, setWhen] = useState("");
@@ -71,7 +75,7 @@ function CustomTime({ move }) {
     event.preventDefault();
     if (when) move(new Date(when).toISOString());
   };
-  return html`<form class="task-another" onSubmit=${send}><input type="datetime-local" value=${when} aria-label=${t("tasks_another")} onInput=${({ target }) => setWhen(target.value)} />
+  return html`<form class="task-another" onSubmit=${send}><input type="datetime-local" min=${formatLocal(new Date())} value=${when} aria-label=${t("tasks_another")} onInput=${({ target }) => setWhen(target.value)} />
     <button disabled=${!when}>${t("tasks_move")}</button></form>`;
 }
 
@@ -99,6 +103,9 @@ function formatWhen({ due, is_date_only, status, kind, rrule }) {
   const when = is_date_only && !rrule ? day : `${day}, ${formatTime(due)}`;
   return t(status === "delivered" ? "tasks_was_due" : "tasks_due", { when });
 }
+
+/** A time as a field of the browser's time zone takes it. @param {Date} date */
+const formatLocal = (date) => new Date(date.getTime() - date.getTimezoneOffset() * MS_PER_MINUTE).toISOString().slice(0, "2026-12-31T23:59".length);
 
 /** How a task repeats, in the person's words if known; falsy if it does not. @param {any} task */
 function formatRepetition({ rrule, repeats }) {
