@@ -100,6 +100,25 @@ async def test_a_renewed_token_has_a_new_secret_and_is_else_the_same(
 
 
 @SQLITE_ONLY
+async def test_only_one_of_the_renewals_at_one_time_gives_a_secret(
+    site: Site, browse: Browse, clock: FrozenClock
+) -> None:
+    """Which works; the others are told so."""
+    browser = await browse()
+    made = await token_for(browser, "write")
+    clock.tick(minutes=5)
+    path = f"/tokens/{made['id']}/renew"
+    async with asyncio.TaskGroup() as group:
+        sent = [group.create_task(browser.post(path)) for _ in range(4)]
+    answers = [each.result() for each in sent]
+
+    (renewed,) = [each.json() for each in answers if each.status_code == 200]
+    assert sorted(each.status_code for each in answers) == [200, 409, 409, 409]
+    async with program(site, renewed["token"]) as client:
+        assert (await client.get("/chat/messages")).status_code == 200
+
+
+@SQLITE_ONLY
 async def test_expired_or_unknown_api_token_is_refused(
     site: Site, browse: Browse, clock: FrozenClock
 ) -> None:

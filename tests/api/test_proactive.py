@@ -46,6 +46,11 @@ async def test_checklist_is_kept_and_only_ones_own(browse: Browse) -> None:
     too_long = await browser.put("/proactive/checklist", json={"lines": ["a" * 201]})
     too_many = await browser.put("/proactive/checklist", json={"lines": ["a"] * 21})
     of_omar = (await omar.get("/proactive/checklist")).json()
+    wordless = [
+        (await browser.put("/proactive/checklist", json={"lines": [each]})).status_code
+        for each in ("every: 5", "*", "##", "Is it\nnear?")
+    ]
+    unchanged = (await browser.get("/proactive/checklist")).json()
     off = (await browser.put("/proactive/checklist", json={"lines": []})).json()
 
     assert nothing == of_omar == off == {"lines": [], "minutes": 30}
@@ -53,6 +58,7 @@ async def test_checklist_is_kept_and_only_ones_own(browse: Browse) -> None:
         kept == put.json() == {"lines": ["Is an exam near?", "Have I called Ana?"], "minutes": 60}
     )
     assert (too_long.status_code, too_many.status_code) == (422, 422)
+    assert (wordless, unchanged) == ([422] * 4, kept)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Final, get_args
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import DAY, MINUTE, Micros
-from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.messages import clean_name
@@ -128,9 +128,12 @@ async def renew_api_token(
     secret: str,
     *,
     days: int | None = None,
+    unless_since: Micros | None = None,
     now: Micros,
 ) -> ApiToken:
     """Give a token a new secret and more days; the old secret no longer works.
+
+    Raises StaleDecision if its secret was made after ``unless_since``.
 
     Without a number of days it is valid for as long as it was, and never ends earlier. The users
     of a front end stay who they are. Raises NotFound, and InvalidInput for the token of a hosted
@@ -149,6 +152,8 @@ async def renew_api_token(
     digest, token = hash_secret(secret), parse_token_row(row[:-1])
     if token.is_hosted:
         raise InvalidInput(TOKEN_RENEWED_BY_PROGRAM)
+    if unless_since is not None and token.made_at > unless_since:
+        raise StaleDecision("The token was renewed a moment ago, and that secret works.")
     expires_at = (
         max(token.expires_at, now + token.expires_at - token.made_at)
         if days is None

@@ -82,6 +82,11 @@ def parse_checklist(text: str) -> Checklist:
     return replace(found, lines=found.lines[:MAX_LINES])
 
 
+def is_line(text: str) -> bool:
+    """Whether a text is one line of a checklist, with words, and nothing else that one may hold."""
+    return len(parse_checklist(text).lines) == 1 == len(text.strip().splitlines())
+
+
 async def load_checklist(tx: Transaction, person: PersonId) -> Checklist:
     """Return the checklist of a person; without lines if they have none."""
     versions = await list_block_versions(tx, person, CHECKLIST)

@@ -1,5 +1,7 @@
 """Credential routes: passkeys, API tokens and invitations."""
 
+from typing import Final
+
 from fastapi import APIRouter, Request, Response
 
 from oldfriend.api.auth import (
@@ -13,6 +15,7 @@ from oldfriend.api.auth import (
 )
 from oldfriend.api.idempotency import IdempotencyDep, OptionalIdempotencyKey
 from oldfriend.api.requests import InvitationRequest, PasskeyCreationRequest, TokenRequest
+from oldfriend.domain.clock import SECOND
 from oldfriend.inbound.account_linking import cancel_invitation, create_invitation
 from oldfriend.inbound.passkey_sign_in import build_registration_options, register_passkey
 from oldfriend.memory.credentials import (
@@ -37,6 +40,8 @@ from oldfriend.presenters.sign_in_schemas import (
     TokenSchema,
 )
 
+SAME_TIME: Final = 10 * SECOND
+"""Renewals of a token that are closer are one, sent several times."""
 router = APIRouter(tags=["signing in"])
 
 
@@ -130,10 +135,14 @@ async def renew_token(token: str, me: FreshUser, hub: HubDep) -> CreatedTokenSch
     """Give a token a new secret, which only this response contains, and as many days as it had.
 
     The old secret no longer works. The users of a chat front end stay who they are.
+
+    409: another request of the same time has renewed it, whose secret works.
     """
     now, secret = hub.app.clock(), generate_api_token()
     async with hub.app.db.begin_write() as tx:
-        renewed = await renew_api_token(tx, me.person.id, token, secret, now=now)
+        renewed = await renew_api_token(
+            tx, me.person.id, token, secret, unless_since=now - SAME_TIME, now=now
+        )
     hub.note_sign_out(me.person.id)
     return CreatedTokenSchema.from_secret(renewed, secret, now=now, zone=me.person.zone)
 

@@ -17,6 +17,7 @@ from oldfriend.api.auth import (
 from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.cursors import LimitParam
 from oldfriend.api.requests import ClockTime, RequestModel
+from oldfriend.domain.errors import InvalidInput
 from oldfriend.memory.push_subscriptions import (
     PushSubscription,
     ShownPart,
@@ -39,6 +40,7 @@ from oldfriend.proactive.checklist import (
     MAX_LINE_CHARS,
     MAX_LINES,
     MAX_MINUTES,
+    is_line,
     load_checklist,
     parse_checklist,
     save_checklist,
@@ -175,8 +177,14 @@ async def show_checklist(me: CurrentUser, hub: HubDep) -> ChecklistSchema:
 async def write_checklist(
     wanted: ChecklistRequest, me: CurrentUser, hub: HubDep
 ) -> ChecklistSchema:
-    """Replace the list; signs of a list and empty lines are left out."""
+    """Replace the list; signs of a list and empty lines are left out.
+
+    422: a line without words, which could not be kept as it was sent.
+    """
     now = hub.app.clock()
+    lost = next((each for each in wanted.lines if each.strip() and not is_line(each)), None)
+    if lost is not None:
+        raise InvalidInput(f"{lost!r} is no line of words. How often it is looked at: “minutes”.")
     checklist = replace(parse_checklist("\n".join(wanted.lines)), minutes=wanted.minutes)
     async with hub.app.db.begin_write() as tx:
         await save_checklist(tx, me.person.id, checklist, now=now)
