@@ -26,7 +26,8 @@ def read_requests(
     for language in dict.fromkeys(choose_language_with("tasks", each) for each in languages):
         phrases = load_task_phrases(language)
         is_asked = phrases is first or bool(phrases.list_cues(text[:MAX_REQUEST_CHARS]))
-        read = [*read_runs(phrases, sentences, is_asked=is_asked)]
+        parts = [part for each in sentences for part in phrases.split_order(each)]
+        read = [*read_runs(phrases, parts if is_asked else sentences, is_asked=is_asked)]
         asked = [each for _, found, _ in read for each in found]
         if asked:
             rest = [each for _, _, left in read for each in left if phrases.strip_polite(each)]
