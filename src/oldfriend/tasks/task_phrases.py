@@ -259,16 +259,16 @@ class TaskPhrases:
         before = self._refused_before.search(simple[max(0, cue.start - MAX_REFUSAL) : cue.start])
         return before is not None or self._refused_after.match(simple, cue.end) is not None
 
-    def split_order(self, sentence: str) -> list[str]:
-        """Return a sentence in two where an order to forget stands beside a request."""
+    def split_order(self, sentence: str) -> tuple[str, str]:
+        """Return a sentence without an order to forget beside its request, and that order."""
         simple = to_simplified(sentence)
         for joint in self._joints.finditer(simple):
-            parts = [sentence[: joint.start()], sentence[joint.end() :]]
+            parts = sentence[: joint.start()], sentence[joint.end() :]
             orders = [self._forgets.match(each.strip(EDGES)) is not None for each in parts]
             asks = [bool(self.list_cues(each)) for each in parts]
             if orders != asks and sorted(orders) == sorted(asks) == [False, True]:
-                return parts
-        return [sentence]
+                return parts[orders.index(False)], parts[orders.index(True)]
+        return sentence, ""
 
     def is_told(self, text: str, cue: Cue) -> bool:
         """Whether the clause of a request only tells of one: "did you remind me to …"."""
