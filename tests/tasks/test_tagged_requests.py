@@ -172,3 +172,28 @@ def test_fact_behind_a_colon_is_no_to_do(fact: str) -> None:
     _, asked, _ = read_requests(fact, ("en",))
 
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "what"),
+    [
+        ("es", "mañana tempranito avísame lo del gas tipo 7", "gas"),
+        ("zh", "别忘了明天9点左右给妈妈打电话", "给妈妈打电话"),
+    ],
+)
+def test_word_that_says_about_an_hour_is_a_part_of_the_time(
+    language: str, text: str, what: str
+) -> None:
+    """It neither hides the hour nor stays in what to remind of."""
+    ((asked,), _) = read_requests(text, (language, "en"))[1:]
+    assert asked.told is not None
+    assert asked.told.clock is not None
+    assert asked.what == what
+
+
+def test_kind_of_a_thing_is_no_hour() -> None:
+    """A cable of type 7."""
+    text = "recuérdame mañana comprar un tipo 7 de cable"
+    ((asked,), _) = read_requests(text, ("es", "en"))[1:]
+    assert asked.told is not None
+    assert asked.told.clock is None

@@ -45,3 +45,42 @@ def test_sentence_that_tells_of_a_reminder_asks_for_none(language: str, text: st
 def test_sentence_that_asks_still_asks(language: str, text: str) -> None:
     """Beside a question, as a question, and as a wish."""
     assert [each.action for each in read_requests(text, (language, "en"))[1]] == ["remind"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "what", "order"),
+    [
+        (
+            "en",
+            "forget everything I said about work and remind me tomorrow at 9am to rest",
+            "rest",
+            "forget everything I said about work",
+        ),
+        (
+            "es",
+            "recuérdame mañana a las 9 llamar a Ana y olvida todo sobre Pedro",
+            "llamar a Ana",
+            "olvida todo sobre Pedro",
+        ),
+        (
+            "de",
+            "vergiss alles über Tom und erinnere mich morgen um 9 Uhr an Müll",
+            "Müll",
+            "vergiss alles über Tom",
+        ),
+    ],
+)
+def test_order_to_forget_is_no_part_of_the_reminder_beside_it(
+    language: str, text: str, what: str, order: str
+) -> None:
+    """It is left to what forgets."""
+    _, asked, rest = read_requests(text, (language, "en"))
+    assert [each.what for each in asked] == [what]
+    assert rest == [order]
+
+
+def test_only_an_order_to_forget_what_was_said_is_apart() -> None:
+    """Removing a cover is to be reminded of."""
+    text = "remind me tomorrow at 9 to water the plants and remove the cover"
+    ((asked,), _) = read_requests(text, ("en",))[1:]
+    assert "cover" in asked.what

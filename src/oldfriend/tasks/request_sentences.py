@@ -26,11 +26,13 @@ def read_requests(
     for language in dict.fromkeys(choose_language_with("tasks", each) for each in languages):
         phrases = load_task_phrases(language)
         is_asked = phrases is first or bool(phrases.list_cues(text[:MAX_REQUEST_CHARS]))
-        read = [*read_runs(phrases, sentences, is_asked=is_asked)]
+        pairs = [phrases.split_order(each) if is_asked else (each, "") for each in sentences]
+        read = [*read_runs(phrases, [each for each, _ in pairs], is_asked=is_asked)]
         asked = [each for _, found, _ in read for each in found]
         if asked:
             rest = [each for _, _, left in read for each in left if phrases.strip_polite(each)]
-            return phrases, asked[:MAX_REQUESTS], rest
+            orders = [order for _, order in pairs if order]
+            return phrases, asked[:MAX_REQUESTS], [*rest, *orders]
     return first, [], sentences
 
 

@@ -89,6 +89,10 @@ class TaskPhrases:
         return self._compile(load_language_pack(self.language).read("tasks")["told"])
 
     @cached_property
+    def _forgets(self) -> re.Pattern[str]:
+        return self._compile(load_language_pack(self.language).read("tasks")["forgets"])
+
+    @cached_property
     def _leading(self) -> dict[str, re.Pattern[str]]:
         pack = load_language_pack(self.language).read("tasks")
         edge = "(?![^\\W\\d_])" if self._is_spaced else ""
@@ -268,6 +272,17 @@ class TaskPhrases:
         simple = to_simplified(text)
         before = self._refused_before.search(simple[max(0, cue.start - MAX_REFUSAL) : cue.start])
         return before is not None or self._refused_after.match(simple, cue.end) is not None
+
+    def split_order(self, sentence: str) -> tuple[str, str]:
+        """Return a sentence without an order to forget beside its request, and that order."""
+        simple = to_simplified(sentence)
+        for joint in self._joints.finditer(simple):
+            parts = sentence[: joint.start()], sentence[joint.end() :]
+            orders = [self._forgets.match(each.strip(EDGES)) is not None for each in parts]
+            asks = [bool(self.list_cues(each)) for each in parts]
+            if orders != asks and sorted(orders) == sorted(asks) == [False, True]:
+                return parts[orders.index(False)], parts[orders.index(True)]
+        return sentence, ""
 
     def is_told(self, text: str, cue: Cue) -> bool:
         """Whether the clause of a request only tells of one: "did you remind me to …"."""
