@@ -29,3 +29,15 @@ def join_words(text: str, words: Sequence[TimeWord]) -> str:
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of a text."""
     return [each for part in _SENTENCE_END.split(text) if (each := part.strip())]
+
+
+def remove_run(text: str, said: str) -> str:
+    """Return a text without the longest run of some words that it holds."""
+    words = said.split()
+    runs = [
+        " ".join(words[start:end])
+        for start in range(len(words))
+        for end in range(start + 1, len(words) + 1)
+    ]
+    held = sorted((each for each in runs if each in text), key=len)
+    return text.replace(held[-1], " ", 1) if held else text

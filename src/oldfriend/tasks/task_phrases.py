@@ -13,7 +13,7 @@ from oldfriend.tasks.asked_task import ACTIONS, ASKABLE, Action, AskedTask
 from oldfriend.tasks.left_over import is_sigh
 from oldfriend.tasks.request_features import Cue
 from oldfriend.tasks.request_tagger import tag_message
-from oldfriend.tasks.sentence_words import join_words, remove_words
+from oldfriend.tasks.sentence_words import join_words, remove_run, remove_words
 from oldfriend.tasks.tagged_requests import read_tagged
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS, TimeBook, load_time_book
 from oldfriend.tasks.told_time import Question, Told, collect
@@ -512,18 +512,6 @@ def is_when(past: re.Match[str], asked: AskedTask) -> bool:
     if at < 0:
         return asked.told is not None and any(past.end() == each.start for each in asked.told.words)
     return at == 0 or at + len(past[0]) == len(what)
-
-
-def remove_run(text: str, said: str) -> str:
-    """Return a text without the longest run of some words that it holds."""
-    words = said.split()
-    runs = [
-        " ".join(words[start:end])
-        for start in range(len(words))
-        for end in range(start + 1, len(words) + 1)
-    ]
-    held = sorted((each for each in runs if each in text), key=len)
-    return text.replace(held[-1], " ", 1) if held else text
 
 
 @cache
