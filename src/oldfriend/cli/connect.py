@@ -408,7 +408,8 @@ async def connect_channel(
             app.db, app.clock, app.settings, await resolve_chat_person(app.db, options)
         )
     bot_address = spec.bot_link.format(bot=bot) if bot else "your bot"
-    called = f" {bot}" if "@" in bot else f" @{bot}" * bool(bot)
+    sign = "" if "@" in bot else "+" if bot.isdecimal() else "@"
+    called = f" {sign}{bot}" * bool(bot)
     print(f"The bot{called} is connected; its token is in {token_source}.")
     print(f"Code for {person.name}: {code[:3]} {code[3:]}  (valid once, for ten minutes)")
     print("It replaces a code that you were shown before and have not used.")

@@ -22,13 +22,16 @@ function Channel({ channel, isOpen }) {
     ${status ? html`<${ChannelContent} channel=${channel} status=${status} isOwner=${store.me.value.is_owner} reload=${reload} />` : html`<${Loading} error=${loadError} reload=${reload} />`}</${CollapsibleSection}>`;
 }
 
+/** The address of a bot as people write it: a number with +, a name with @, all else as it is. @param {string} bot */
+const formatBot = (bot) => (/^\d+$/.test(bot) ? `+${bot}` : bot.includes("@") ? bot : `@${bot}`);
+
 function ChannelContent({ channel, status, isOwner, reload }) {
   const [actionError, , run] = useAction();
   if (!status.is_connected) return isOwner ? html`<${ConnectForm} channel=${channel} fields=${status.credentials} reload=${reload} />` : html`<p class="hint">${t("settings_no_bot")}</p>`;
   const unlink = () => run(async () => (await settingsApi.unlinkChannel(channel), await reload(), showDone(t("settings_left_channel"))));
   const remove = (name) => run(async () => (await settingsApi.removeFromChannel(channel, name), await reload(), showDone(t("settings_removed", { name }))));
   const disconnect = () => run(async () => (await settingsApi.disconnectBot(channel), await reload(), showDone(t("settings_bot_gone"))));
-  return html`<p>${status.bot ? t("settings_bot", { bot: status.bot }) : t("settings_bot_silent", { title: t(`${channel}_title`) })} ${status.is_mine ? t("settings_is_mine") : t("settings_not_mine")}</p>
+  return html`<p>${status.bot ? t("settings_bot", { bot: formatBot(status.bot) }) : t("settings_bot_silent", { title: t(`${channel}_title`) })} ${status.is_mine ? t("settings_is_mine") : t("settings_not_mine")}</p>
     ${status.pairs_by_code && html`<${Pairing} channel=${channel} />`}
     ${status.is_mine && html`<p class="choices"><${ConfirmButton} label=${t("settings_leave_channel")} question=${t("settings_leave_channel_ask")} onConfirm=${unlink} /></p>`}
     ${isOwner && html`<h5>${t("settings_known_there")}</h5>
@@ -50,7 +53,7 @@ function ConnectForm({ channel, fields, reload }) {
       const { name } = await settingsApi.connectBot(channel, values);
       setValues({});
       await reload();
-      showDone(t("settings_bot", { bot: name }));
+      showDone(t("settings_bot", { bot: formatBot(name) }));
     });
   };
   return html`<ol class="how-to"><li>${t(`${channel}_bot_make`)}</li><li>${t("settings_bot_paste")}</li></ol>

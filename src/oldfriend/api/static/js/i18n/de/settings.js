@@ -142,7 +142,7 @@ export default {
   settings_app_open: "bereit, du fehlst noch",
   settings_app_refused: "abgelehnt",
   settings_no_bot: "Es ist kein Bot verbunden. Frag die Person, die dieses Oldfriend betreibt.",
-  settings_bot: "Der Bot heißt @{bot}.",
+  settings_bot: "Der Bot heißt {bot}.",
   settings_bot_silent: "Ein Bot ist verbunden; {title} nennt seinen Namen gerade nicht.",
   settings_is_mine: "Ich kenne dich dort.",
   settings_not_mine: "Ich kenne dich dort noch nicht.",

@@ -142,7 +142,7 @@ export default {
   settings_app_open: "ready: link yourself",
   settings_app_refused: "refused",
   settings_no_bot: "No bot is connected. Ask whoever runs this Oldfriend.",
-  settings_bot: "The bot is @{bot}.",
+  settings_bot: "The bot is {bot}.",
   settings_bot_silent: "A bot is connected; {title} cannot be asked for its name just now.",
   settings_is_mine: "I know you there.",
   settings_not_mine: "I don't know you there yet.",

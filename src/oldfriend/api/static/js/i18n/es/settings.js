@@ -142,7 +142,7 @@ export default {
   settings_app_open: "lista: falta vincularte",
   settings_app_refused: "rechazada",
   settings_no_bot: "No hay ningún bot conectado. Pregunta a quien administra este Oldfriend.",
-  settings_bot: "El bot es @{bot}.",
+  settings_bot: "El bot es {bot}.",
   settings_bot_silent: "Hay un bot conectado; ahora mismo {title} no dice cómo se llama.",
   settings_is_mine: "Ahí te conozco.",
   settings_not_mine: "Ahí todavía no te conozco.",

@@ -142,7 +142,7 @@ export default {
   settings_app_open: "prête, il ne manque que toi",
   settings_app_refused: "refusée",
   settings_no_bot: "Aucun bot n’est connecté. Demande à la personne qui gère cet Oldfriend.",
-  settings_bot: "Le bot est @{bot}.",
+  settings_bot: "Le bot est {bot}.",
   settings_bot_silent: "Un bot est connecté ; {title} ne dit pas son nom pour l’instant.",
   settings_is_mine: "Là, je te connais.",
   settings_not_mine: "Là, je ne te connais pas encore.",

@@ -142,7 +142,7 @@ export default {
   settings_app_open: "已就绪，等你绑定",
   settings_app_refused: "被拒绝",
   settings_no_bot: "没有连接机器人。请联系运行这个 Oldfriend 的人。",
-  settings_bot: "机器人是 @{bot}。",
+  settings_bot: "机器人是 {bot}。",
   settings_bot_silent: "已连接机器人；暂时没能从 {title} 问到它的名字。",
   settings_is_mine: "我在那里认识你。",
   settings_not_mine: "我在那里还不认识你。",
