@@ -415,7 +415,8 @@ async def connect_channel(
     print("It replaces a code that you were shown before and have not used.")
     print(
         "1. Start the server: oldfriend serve   (if it is already running: oldfriend reload)\n"
-        f"2. Open {bot_address} as {person.name}, and send the code as a message."
+        f"2. Open {bot_address} as {person.name}, and send the code as a message.\n"
+        f"What {spec.title} wants besides stands in its guide: docs/how-to/{spec.name}.md"
     )
     return 0
 
