@@ -76,11 +76,6 @@ MIN_CORRECTION: Final = -1.5
 """The least logit, of an update, of what begins as a correction; all but 1 in 100 have it."""
 MIN_CHANGE_OF_SURE: Final = -5.4
 """The logit of a change from which nothing is told as sure; lower than where it is told."""
-MIN_UNSHARED_LOGIT: Final = -3.0
-"""The least logit of a later message that shares no word: of a few messages, one is always near."""
-MIN_UNSHARED_OF_HIT: Final = -1.5
-"""The same, beside a message that was searched for: 1 of 500 messages that changed nothing and
-shared no word had -2."""
 MIN_UPDATE_OF_OTHER: Final = -1.5
 """The logit of an update, below which a message about another subject changes nothing; 1 of 1400
 messages that changed one, of which 40 seem to be of another subject, had less."""
@@ -135,9 +130,8 @@ async def list_later_by_item(
         min_logit=MIN_LOGIT,
         min_share=MIN_SHARE_OF_HIT,
     )
-    likely = (each for each in later if each.shares_terms or each.logit >= MIN_UNSHARED_OF_HIT)
     found: dict[MessageId, list[Message]] = {}
-    for each in sorted(likely, key=lambda each: -each.recalled.message.at):
+    for each in sorted(later, key=lambda each: -each.recalled.message.at):
         found.setdefault(each.changed, []).append(each.recalled.message)
     messages = {get_item_id(each): find_last_message_id(each) for each in items}
     return {
@@ -250,25 +244,20 @@ async def list_later_messages(
             recalled=build_later(message),
             logit=weigh_link(link, message, followed[changed], min_logit=min_logit),
             among=link.among,
-            shares_terms=has_common_terms(message, followed[changed]),
+            shares_matter=has_common_terms(message, followed[changed], query.text),
         )
         for changed, found in links.items()
         for link in found
         if (message := by_seq.get(link.seq)) is not None
-        and not is_beside(message, followed[changed])
+        and not is_beside(message, followed[changed], query.text)
     )
-    likely = (
-        each
-        for each in weighed
-        if each.logit >= min_logit and (each.shares_terms or each.logit >= MIN_UNSHARED_LOGIT)
-    )
-    return tuple(select_likeliest(likely, min_share))
+    return tuple(select_likeliest((each for each in weighed if each.logit >= min_logit), min_share))
 
 
-def has_common_terms(message: Message, changed: Message) -> bool:
-    """Tell whether two messages have a content word in common."""
+def has_common_terms(message: Message, changed: Message, question: str = "") -> bool:
+    """Tell whether two messages have a content word in common that a question does not hold."""
     one, other = (extract_link_terms(each.text, each.language) for each in (message, changed))
-    return not one.isdisjoint(other)
+    return not (one & other).issubset(extract_link_terms(question, message.language))
 
 
 def weigh_link(link: LaterLink, message: Message, changed: Message, *, min_logit: float) -> float:
@@ -284,7 +273,7 @@ def weigh_link(link: LaterLink, message: Message, changed: Message, *, min_logit
     return max(logit, CORRECTION_LOGIT) if is_correction_of(link, message, changed) else logit
 
 
-def is_beside(message: Message, changed: Message) -> bool:
+def is_beside(message: Message, changed: Message, question: str) -> bool:
     """Tell whether a message only makes small talk, which shares no word with another.
 
     Or asks for something, or is about another subject, or puts right what the other does not say:
@@ -295,7 +284,9 @@ def is_beside(message: Message, changed: Message) -> bool:
         return True
     if is_short_correction(message.text, languages):
         return False
-    if is_requesting(message) or is_about_another(message, changed):
+    if is_requesting(message):
+        return True
+    if is_about_another(message, changed) and not has_common_terms(message, changed, question):
         return True
     if has_common_terms(message, changed):
         return False

@@ -75,8 +75,6 @@ UNREAD_LOGIT: Final = -6.0
 MIN_CHANGE: Final = -4.4
 """The logit of a change, among all later messages, from which it is told beside what it may have
 changed: 93 to 99 of 100 corrections are, and 11 or 12 of 100 other messages of a short history."""
-MIN_UNSHARED_CHANGE: Final = -2.5
-"""The same, where the two share no word."""
 MAX_LATER: Final = 2
 """Later messages that are told beside what they may have changed."""
 RANK_PENALTY: Final = 1.0
@@ -256,9 +254,9 @@ def rank_later(changed: Sequence[MessageId], recall_result: RecallResult) -> lis
             each
             for each in recall_result.later_messages
             if each.changed in changed
-            and compute_change_logit(each, recall_result)
-            >= (MIN_CHANGE if each.shares_terms else MIN_UNSHARED_CHANGE)
+            and compute_change_logit(each, recall_result) >= MIN_CHANGE
             and may_be_change(each.recalled, recall_result)
+            and (each.shares_matter or not is_of_another_subject(each.recalled, recall_result))
         ),
         key=lambda each: RANK_PENALTY * changed.index(each.changed) - each.logit,
     )
@@ -294,7 +292,6 @@ def may_be_change(recalled: RecalledMessage, recall_result: RecallResult) -> boo
     return (
         (matter is None or not matter.is_promise)
         and is_about_asked_person(recalled, recall_result)
-        and not is_of_another_subject(recalled, recall_result)
         and not has_opposite_preference(recalled, recall_result)
     )
 

@@ -62,7 +62,7 @@ class LaterMessage:
     recalled: RecalledMessage
     logit: float  # that it did
     among: int  # the later messages of which it is one
-    shares_terms: bool = True  # content words of both
+    shares_matter: bool = True  # a content word of both that the question does not hold
 
 
 RecalledItem: TypeAlias = RecalledMessage | RecalledBelief
