@@ -183,8 +183,8 @@ async def test_a_model_that_hands_back_calls_is_told_what_it_cannot_do(open_hous
     house = await open_house(["I cannot set one here.", "Nor here."])
     client = await house.client()
 
-    await ask(client, user("Remind me at 8."), tools=[LIGHT])
-    await ask(client, user("Remind me at 9."), model="oldfriend-memory")
+    await ask(client, user("How bright is the kitchen?"), tools=[LIGHT])
+    await ask(client, user("And the hall?"), model="oldfriend-memory")
 
     assert all("no reminder" in each.system_prompt for each in house.model.requests)
 

@@ -4,6 +4,7 @@ The companion's turn does not run; what the person says is logged and learned fr
 what the model answers is logged with a receipt.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from oldfriend.app.app_context import AppContext
@@ -24,6 +25,7 @@ from oldfriend.inbound.accept import (
     store_overheard,
     update_message_text,
 )
+from oldfriend.inbound.link_commands import CODE_PATTERN
 from oldfriend.inbound.system_replies import build_turn_target
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
 from oldfriend.llm.model import Completion
@@ -35,6 +37,7 @@ from oldfriend.openai_api.resent_history import (
     CONVERSATION_DETAIL,
     FOLLOWS_DETAIL,
     HISTORY_WINDOW,
+    EarlierWords,
     NewWords,
     Recognition,
     is_conversation_unknown,
@@ -64,7 +67,7 @@ async def log_earlier(app: AppContext, chat_context: ChatContext, words: NewWord
             return
     async with app.db.begin_write() as tx:
         await lock_person(tx, chat_context.person.id)
-        for each in words.earlier[-HISTORY_WINDOW:]:
+        for each in drop_pairing(words.earlier)[-HISTORY_WINDOW:]:
             submission = MessageSubmission(
                 text=each.text,
                 external_id=each.key,
@@ -73,6 +76,12 @@ async def log_earlier(app: AppContext, chat_context: ChatContext, words: NewWord
             intake = build_intake(app, chat_context.chat.channel)
             await store_overheard(tx, intake, chat_context, submission)
     app.notifier.notify(*QUEUES)
+
+
+def drop_pairing(earlier: Sequence[EarlierWords]) -> Sequence[EarlierWords]:
+    """Return what was said since somebody showed a code: before, they were a stranger."""
+    codes = [place for place, each in enumerate(earlier) if CODE_PATTERN.fullmatch(each.text)]
+    return earlier[codes[-1] + 1 :] if codes else earlier
 
 
 async def log_words(app: AppContext, chat_context: ChatContext, found: Recognition) -> Message:
