@@ -63,12 +63,13 @@ def test_task_is_added_in_words_put_off_ended_and_brought_back(
         tomorrow = (
             from_micros(system_clock(), "Europe/Lisbon").date() + timedelta(days=1)
         ).isoformat()
-        plants.get_by_role("button", name="Later").click()
-        plants.get_by_label("Another time").fill(f"{tomorrow}T17:45")
-        plants.get_by_role("button", name="Move").click()
-        expect(plants).to_contain_text("17:45")
+        for hour in ("17:45", "18:30"):  # a whole day would come back with an hour: no undo
+            plants.get_by_role("button", name="Later").click()
+            plants.get_by_label("Another time").fill(f"{tomorrow}T{hour}")
+            plants.get_by_role("button", name="Move").click()
+            expect(plants).to_contain_text(hour)
         tasks.get_by_role("button", name="Undo").click()
-        expect(plants).not_to_contain_text("17:45")
+        expect(plants).to_contain_text("17:45")
         plants.get_by_role("button", name="Cancel").click()
         expect(plants).to_have_count(0)
         tasks.get_by_role("button", name="Undo").press("Enter")
