@@ -49,7 +49,8 @@ def _find_name(found: re.Match[str], plain: str, told: str, book: RuleBook) -> s
         words.insert(0, before["word"])
     elif len(words) > 1 and start < found.start("part"):
         words = words if _is_first_name(words[0], plain[:start], book) else words[1:]
-    is_whole = all(is_name(each, book) for each in words) and " ".join(words) in told
+    named = words[1:] if len(words) > 1 and book.title.match(" ".join(words)) else words
+    is_whole = all(is_name(each, book) for each in named) and " ".join(words) in told
     return " ".join(words if is_whole else words[:1])
 
 
