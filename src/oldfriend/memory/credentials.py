@@ -14,7 +14,7 @@ from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import DAY, MINUTE, Micros
 from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.domain.ids import PersonId, new_id
+from oldfriend.domain.ids import PersonId, build_min_id, new_id
 from oldfriend.domain.messages import clean_name
 from oldfriend.memory.people import PERSON_P_COLUMNS, parse_person_row
 from oldfriend.memory.web_sessions import Principal, Scope, generate_secret, hash_secret
@@ -133,7 +133,7 @@ async def renew_api_token(
 ) -> ApiToken:
     """Give a token a new secret and more days; the old secret no longer works.
 
-    Raises StaleDecision if its secret was made after ``unless_since``.
+    Raises StaleDecision if it was renewed after ``unless_since``.
 
     Without a number of days it is valid for as long as it was, and never ends earlier. The users
     of a front end stay who they are. Raises NotFound, and InvalidInput for the token of a hosted
@@ -152,7 +152,8 @@ async def renew_api_token(
     digest, token = hash_secret(secret), parse_token_row(row[:-1])
     if token.is_hosted:
         raise InvalidInput(TOKEN_RENEWED_BY_PROGRAM)
-    if unless_since is not None and token.made_at > unless_since:
+    is_renewed = token.id < build_min_id(token.made_at)  # ids tell when a token was made first
+    if unless_since is not None and is_renewed and token.made_at > unless_since:
         raise StaleDecision("The token was renewed a moment ago, and that secret works.")
     expires_at = (
         max(token.expires_at, now + token.expires_at - token.made_at)
