@@ -64,7 +64,7 @@ def test_a_code_introduces_a_user(oldfriend: Program) -> None:
     """With the commands that the guide names."""
     with served(on_any_port(oldfriend)) as running:
         made = oldfriend.done("token", "new", "Open WebUI", "--scope", "frontend").stdout
-        code = oldfriend.done("token", "code", "--person", "Nora").stdout.split()[0]
+        code = "".join(oldfriend.done("token", "code", "--person", "Nora").stdout.split()[:2])
         with open_client(running.port, made.split()[0]) as client:
             nora = client.with_options(default_headers={"X-OpenWebUI-User-Id": "7"})
             stranger = ask(nora, "Hello?")

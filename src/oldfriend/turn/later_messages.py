@@ -79,6 +79,8 @@ MIN_CHANGE_OF_SURE: Final = -5.4
 MIN_UPDATE_OF_OTHER: Final = -1.5
 """The logit of an update, below which a message about another subject changes nothing; 1 of 1400
 messages that changed one, of which 40 seem to be of another subject, had less."""
+MAX_SUBJECT_CHARS: Final = 500
+"""Of a longer message it is not asked whom and what it is about."""
 MAX_BESIDE: Final = 2
 """Words with a matter behind thanks or a greeting that are no more than that: "most kind"."""
 MAX_UPDATE_GAIN: Final = 2.0
@@ -257,7 +259,8 @@ async def list_later_messages(
 def has_common_terms(message: Message, changed: Message, question: str = "") -> bool:
     """Tell whether two messages have a content word in common that a question does not hold."""
     one, other = (extract_link_terms(each.text, each.language) for each in (message, changed))
-    return not (one & other).issubset(extract_link_terms(question, message.language))
+    asked = extract_link_terms(question[:MAX_SUBJECT_CHARS], message.language)
+    return not (one & other).issubset(asked)
 
 
 def weigh_link(link: LaterLink, message: Message, changed: Message, *, min_logit: float) -> float:
@@ -302,6 +305,8 @@ def is_beside(message: Message, changed: Message, question: str) -> bool:
 
 def is_about_another(message: Message, changed: Message) -> bool:
     """Tell whether a message is about another subject, and does not read like an update."""
+    if max(len(message.text), len(changed.text)) > MAX_SUBJECT_CHARS:
+        return False
     return compute_update_logit(message.text) < MIN_UPDATE_OF_OTHER and is_of_other_subject(
         message.text, message.language or "", changed.text, changed.language or ""
     )

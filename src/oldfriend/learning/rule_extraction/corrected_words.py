@@ -226,11 +226,11 @@ def list_other_values(sentence: Sentence, book: RuleBook) -> Iterator[str]:
     Each begins with another of the small words in front of it: "a nurse", "nurse".
     """
     restated = load_restatement_words(book.language)
-    if restated is None or is_read(sentence, book):
+    right = "" if restated is None else drop_opening(sentence.plain, restated, book)
+    if restated is None or right == sentence.plain or is_read(sentence, book):
         return
-    right = drop_opening(sentence.plain, restated, book)
     tokens = tokenize_statement(right)
-    if right == sentence.plain or not restated.negation_words.isdisjoint(t.word for t in tokens):
+    if not restated.negation_words.isdisjoint(t.word for t in tokens):
         return
     for each in tokens:
         yield right[each.start :].strip(ENDS)
