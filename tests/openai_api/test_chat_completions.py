@@ -22,6 +22,7 @@ from tests.openai_api.conftest import Open
 
 MISO = "My cat is called Miso."
 WHICH = "What is my cat called?"
+PIG = "My guinea pig is called Mo."
 
 
 def user(text: str) -> ChatCompletionMessageParam:
@@ -92,7 +93,7 @@ async def test_a_conversation_that_began_with_another_model_goes_on_here(open_ho
     """Where the program names it, what the person said before is kept, once, and known."""
     house = await open_house()
     client = await house.client(default_headers={"x-conversation-id": "begun elsewhere"})
-    said = [user("My guinea pig is called Mo."), assistant("Nice name! And it lives in Rome.")]
+    said = [user(PIG), assistant("Nice name! And it lives in Rome.")]
     said += [user("What is my guinea pig called?")]
 
     first = await ask(client, *said)
@@ -106,6 +107,24 @@ async def test_a_conversation_that_began_with_another_model_goes_on_here(open_ho
         "I like tea.",
     ]
     assert not any("Rome" in each.text for each in await house.log())
+
+
+@pytest.mark.parametrize("headers", [{}, {"idempotency-key": "one"}], ids=["plain", "idempotent"])
+async def test_what_was_forgotten_does_not_come_back_with_a_conversation(
+    open_house: Open, headers: dict[str, str]
+) -> None:
+    """Neither with the one in which it was said, nor with another that holds its words."""
+    house = await open_house()
+    client = await house.client()
+    named = {"x-conversation-id": "a"}
+    first = await ask(client, user(PIG), extra_headers=named | headers)
+    owner = await person_called(house.app, None)
+    await forget(house.app, owner.id, DeletionRequest(everything=True))
+    said = [user(PIG), assistant(first.choices[0].message.content), user("I like tea.")]
+    await ask(client, *said, extra_headers=named)
+    await ask(client, *said[:2], user("I like figs."), extra_headers={"x-conversation-id": "b"})
+
+    assert await house.said() == ["I like tea.", "I like figs."]
 
 
 async def test_another_reply_replaces_the_first(open_house: Open) -> None:

@@ -29,6 +29,7 @@ from oldfriend.inbound.link_commands import CODE_PATTERN
 from oldfriend.inbound.system_replies import build_turn_target
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
 from oldfriend.llm.model import Completion
+from oldfriend.memory.deletion.tombstones import has_tombstones
 from oldfriend.memory.message_log import find_message_by_external_id, write_message
 from oldfriend.memory.people import get_companion, get_person_by_id, lock_person
 from oldfriend.memory.receipts import Receipt, find_receipt, write_receipt
@@ -60,13 +61,17 @@ class DirectAnswer:
 async def log_earlier(app: AppContext, chat_context: ChatContext, words: NewWords) -> None:
     """Log what the person has said to another model, where that conversation goes on here; once.
 
-    What that model has said is none of the companion's words, and is left out.
+    What that model has said is none of the companion's words, and is left out. Of a person who has
+    had something forgotten nothing is logged: the program may send just that once more.
     """
+    person = chat_context.person.id
     async with app.db.begin_read() as tx:
         if not await is_conversation_unknown(tx, chat_context, words):
             return
     async with app.db.begin_write() as tx:
-        await lock_person(tx, chat_context.person.id)
+        await lock_person(tx, person)
+        if await has_tombstones(tx, person):
+            return
         for each in drop_pairing(words.earlier)[-HISTORY_WINDOW:]:
             submission = MessageSubmission(
                 text=each.text,
