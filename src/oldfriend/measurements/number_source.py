@@ -1,4 +1,4 @@
-"""Number source: a measure as what is watched in place of a page, with the unit of its limit."""
+"""Number source: a kept number that is watched for a limit, as a watch of a page stores it."""
 
 from dataclasses import dataclass
 from typing import Final, Self

@@ -1,4 +1,4 @@
-"""Number impulses: a number of one's own that changed clearly, or is the extreme of a year."""
+"""Number impulses: a kept number that changed clearly, or is the extreme of its year."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

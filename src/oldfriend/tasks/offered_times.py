@@ -1,4 +1,4 @@
-"""Offered times: what an answer changes of a time that was understood and asked about."""
+"""Offered times: how an answer changes the time that a question offers."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from oldfriend.tasks.told_time import Resolved, Told
 
 
 def resolve_beside(resolver: TimeResolver, offered: Resolved, told: Told) -> Resolved | None:
-    """Return an offered time with only its hour or only its day as told; None: all is told anew."""
+    """Return an offered time with its hour or its day replaced; None if the answer does not fit."""
     kinds = {each.kind for each in told.words}
     if offered.rrule is not None:
         return None

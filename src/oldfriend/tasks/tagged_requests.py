@@ -102,12 +102,14 @@ def find_limit(tagged: TaggedMessage, *, is_todo: bool) -> float:
     The surer the tagger is that words tell when to remind, the more it may speak against talk.
     """
     when = float(tagged.labels[:, WHEN].max(initial=0.0))
+    is_timed = when >= MIN_SURELY_WHEN
     if not any(each.cue for each in tagged.tokens):
-        is_timed = when >= MIN_SURELY_WHEN
-        return MAX_NONE_TODO if is_todo else MAX_NONE_UNCUED_TIMED if is_timed else MAX_NONE_UNCUED
+        if is_todo:
+            return MAX_NONE_TODO
+        return MAX_NONE_UNCUED_TIMED if is_timed else MAX_NONE_UNCUED
     if is_todo or when >= MIN_CERTAINLY_WHEN:
         return MAX_NONE
-    return MAX_NONE_TIMED if when >= MIN_SURELY_WHEN else MAX_NONE_TIMELESS
+    return MAX_NONE_TIMED if is_timed else MAX_NONE_TIMELESS
 
 
 def read_one(

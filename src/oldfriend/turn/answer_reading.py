@@ -20,7 +20,7 @@ from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.search import list_named_entities
 from oldfriend.search.spelling import find_lexicon
 from oldfriend.turn.attribution.quoted_spans import is_passed_on
-from oldfriend.turn.meant_subjects import (
+from oldfriend.turn.message_subjects import (
     has_common_role,
     has_same_frame,
     is_of_another_subject,

@@ -36,7 +36,7 @@ from oldfriend.search.score import give_score
 from oldfriend.search.time_query import parse_query_spans
 from oldfriend.turn.attribution.spans import find_sentences
 from oldfriend.turn.intent import NAME_WITHIN, find_words_behind_pleasantry
-from oldfriend.turn.meant_subjects import is_of_other_subject
+from oldfriend.turn.message_subjects import is_of_other_subject
 from oldfriend.turn.neighbors import is_asking, is_requesting
 from oldfriend.turn.offline_ranking import compute_change_logit, compute_fused_score
 from oldfriend.turn.recalled import (

@@ -1,4 +1,4 @@
-"""Lookup switches: what may be looked up outside, and how people are told that it is off."""
+"""Lookup switches: which lookups outside are on, and what people are told where one is off."""
 
 from collections.abc import Mapping
 from functools import cache

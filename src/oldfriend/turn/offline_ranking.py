@@ -27,7 +27,7 @@ from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import ROLE_KEYS, list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
 from oldfriend.search.tokenizer import is_unspaced, tokenize
-from oldfriend.turn.meant_subjects import is_of_another_subject
+from oldfriend.turn.message_subjects import is_of_another_subject
 from oldfriend.turn.recalled import (
     LaterMessage,
     RecalledBelief,

@@ -1,6 +1,6 @@
-"""Audit events: what was said unasked, reminders, imports, merges, failures and strangers' tries.
+"""Audit events: unprompted messages, reminders, imports, merges, failed jobs, refused strangers.
 
-They are read from what is kept anyway, and hold none of the words that were said.
+They are read from tables that are kept anyway, and hold no words of a conversation.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class AuditEvent:
 
     at: Micros
     kind: EventKind
-    what: str  # the kind of word, the format of a file, the queue or the channel
+    what: str  # the kind of message, the format of a file, the queue or the channel
     ending: str = "done"
     turn: str = ""
     details: str = ""
@@ -30,7 +30,7 @@ class AuditEvent:
 async def list_unasked_events(
     tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
 ) -> list[AuditEvent]:
-    """List what was said unasked, the newest first."""
+    """List the messages that nobody asked for, the newest first."""
     rows = await tx.rows(
         """SELECT decided_at, kind FROM impulse
            WHERE person = :person AND status = 'said' AND (:until IS NULL OR decided_at <= :until)
@@ -89,7 +89,7 @@ async def list_import_events(
 async def list_merge_events(
     tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
 ) -> list[AuditEvent]:
-    """List the people who were joined with this one and can be parted again, the newest first."""
+    """List the merges with other people that can still be undone, the newest first."""
     rows = await tx.rows(
         """SELECT merged_at FROM person_merge
            WHERE person = :person AND (:until IS NULL OR merged_at <= :until)
@@ -125,7 +125,7 @@ async def list_failure_events(
 async def list_stranger_events(
     tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
 ) -> list[AuditEvent]:
-    """Count who was not let in within the last day, by channel: for the owner alone."""
+    """Count the refused strangers of the last day by channel, for the owner alone."""
     rows = await tx.rows(
         """SELECT max(told_at) AS last_at, channel, count(*), sum(messages) FROM stranger
            WHERE EXISTS (SELECT 1 FROM person WHERE id = :person AND is_owner = 1)

@@ -1,4 +1,4 @@
-"""Pronouns: reads "she's vegan" as of whoever was named just before, where that is only one."""
+"""Pronouns: resolves "she's vegan" to the one person who was named just before."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

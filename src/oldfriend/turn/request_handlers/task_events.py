@@ -1,6 +1,6 @@
-"""Task events: when that is of which a reminder comes some time before, and where it moves to.
+"""Task events: the appointment that a reminder precedes; when it moves, the reminder moves along.
 
-"No, the dentist is on Friday" moves the reminder an hour before it, too.
+After "no, the dentist is on Friday", the reminder comes an hour before the new time.
 """
 
 import re
@@ -30,7 +30,7 @@ MAX_CORRECTION_CHARS: Final = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskEvent:
-    """When that is of which a reminder comes, and how much earlier it comes."""
+    """The appointment of a reminder: its time, and how much earlier the reminder comes."""
 
     told: Told
     at: Resolved
@@ -40,7 +40,7 @@ class TaskEvent:
 
 
 async def find_event(tx: Transaction, task: Task) -> TaskEvent | None:
-    """Return when that is of which a reminder comes, by the words that told it; None: not told."""
+    """Return the appointment that a reminder's words tell of; None if they tell of none."""
     phrases = load_task_phrases(choose_language_with("tasks", task.language))
     told = phrases.read_time(task.time_words)
     words, said_at = task.time_words, task.changed_at

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.turn.request_handlers.handler import HandledRequest
 from oldfriend.turn.store_change import StoreChange
 from oldfriend.turn.tools.slash_command_tools import build_handler_context, build_output
 from oldfriend.turn.tools.task_tools import WORDS, bind, check_asked
@@ -26,13 +27,9 @@ WRITTEN_NUMBER: Final = re.compile(NUMBER, re.ASCII)
 
 def build_watch_tools(*, may_read_pages: bool) -> tuple[ToolSpec, ...]:
     """Build the tools for watches; that of pages where they may be read."""
-
-    def build(context: ToolContext) -> BoundTool:
-        return bind_watch_page(context)
-
-    spec = ToolSpec(name=NAME, build=build, group=TASKS_GROUP)
+    page = ToolSpec(name=NAME, build=bind_watch_page, group=TASKS_GROUP)
     number = ToolSpec(name=NUMBER_NAME, build=bind_watch_number, group=TASKS_GROUP)
-    return (number, spec) if may_read_pages else (number,)
+    return (number, page) if may_read_pages else (number,)
 
 
 def bind_watch_page(context: ToolContext) -> BoundTool:
@@ -46,8 +43,7 @@ def bind_watch_page(context: ToolContext) -> BoundTool:
         )
         if handled is None:
             raise InvalidInput("Name one address, and one limit at most.")
-        changes = tuple(with_own_words(context, each) for each in handled.changes)
-        return build_output(context, replace(handled, changes=changes))
+        return build_watch_output(context, handled)
 
     properties: dict[str, Any] = {
         "action": {"type": "string", "enum": ["start", "end", "list"]},
@@ -82,8 +78,7 @@ def bind_watch_number(context: ToolContext) -> BoundTool:
         )
         if handled is None or (arguments["action"] == "start" and not handled.records):
             raise InvalidInput("That is no measure with a limit that it can have.")
-        changes = tuple(with_own_words(context, each) for each in handled.changes)
-        return build_output(context, replace(handled, changes=changes))
+        return build_watch_output(context, handled)
 
     properties: dict[str, Any] = {
         "action": {"type": "string", "enum": ["start", "end"]},
@@ -132,6 +127,12 @@ def read_written_limit(context: ToolContext, arguments: ToolArguments, url: str 
     if len(limits) != 1 or not isinstance(limit, int | float) or float(limit) not in written:
         raise InvalidInput("The person has not told one such limit in the last message. Ask them.")
     return f"{side} {written[float(limit)]}"
+
+
+def build_watch_output(context: ToolContext, handled: HandledRequest) -> ToolOutput:
+    """Return what was decided, with the person's own words in each new watch."""
+    changes = tuple(with_own_words(context, each) for each in handled.changes)
+    return build_output(context, replace(handled, changes=changes))
 
 
 def with_own_words(context: ToolContext, change: StoreChange) -> StoreChange:

@@ -1,4 +1,4 @@
-"""Meant subjects: whom and what of the speaker's a text is about, "my sister" or "my boat"."""
+"""Message subjects: the relative or possession of the speaker that a text is about."""
 
 from oldfriend.search import list_named_entities
 from oldfriend.search.role_references import RoleReference, find_role_references
