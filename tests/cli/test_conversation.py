@@ -168,11 +168,10 @@ async def test_stopped_reply_is_noted_and_conversation_continues(app: AppContext
     assert "".join(shown).strip() == "As you like."
 
 
-async def test_number_presses_a_button_below_the_last_message(app: AppContext) -> None:
+async def test_number_presses_a_button_below_the_last_message(
+    app: AppContext, chat_context: ChatContext
+) -> None:
     """As "1) Yes   2) No" says; after any other message it is what was said."""
-    chat_context = await open_local_chat(
-        app.db, app.clock, app.settings, person=None, channel="terminal"
-    )
     shown: list[str] = []
 
     async def speak(text: str) -> None:
@@ -196,12 +195,9 @@ async def test_number_presses_a_button_below_the_last_message(app: AppContext) -
 
 
 async def test_number_keeps_its_button_when_another_message_comes(
-    app: AppContext, elsewhere: AppContext
+    app: AppContext, elsewhere: AppContext, chat_context: ChatContext
 ) -> None:
     """A reminder's buttons are numbered on; a message without any takes none away."""
-    chat_context = await open_local_chat(
-        app.db, app.clock, app.settings, person=None, channel="terminal"
-    )
     shown: list[str] = []
 
     async def speak(text: str) -> None:
