@@ -14,6 +14,12 @@ pytestmark = NEEDS_CHROMIUM
 WEIGHED = """() => [...performance.getEntriesByType("navigation"),
     ...performance.getEntriesByType("resource")].map((each) => [each.name, each.transferSize])"""
 """What each request of the page has taken to be answered; 0 where the browser had it."""
+GAP = """() => {
+  const [mine, reply] = [".mine", ".theirs"].map(
+    (side) => [...document.querySelectorAll(`${side} .bubble`)].at(-1).getBoundingClientRect());
+  return reply.top - mine.bottom;
+}"""
+"""How far the last reply stands below the last message in pixels, read at once: talk scrolls."""
 MOST_REQUESTS = 15
 MOST_BYTES = 150_000
 NEAR_PX = 32
@@ -59,13 +65,12 @@ def test_question_stands_near_its_reply_and_what_was_learned_is_decided_by_signs
     """What can be done with a message takes no room of its own; signs have names."""
     with opened(browser, new_link(program)) as (page, complaints):
         say(page, "Remember that the clock in the kitchen runs late.")
-        mine = box_of(page.locator(".mine .bubble").last)
-        reply = box_of(page.locator(".theirs .bubble").last)
+        apart = page.evaluate(GAP)
         deeds = page.locator(".belief").first.get_by_role("button")
         expect(deeds.get_by_text("wrong")).to_have_count(0)
         names = [each.get_attribute("aria-label") for each in deeds.all()]
 
-    assert 0 < reply["y"] - mine["y"] - mine["height"] <= NEAR_PX
+    assert 0 < apart <= NEAR_PX
     assert names[1:] == ["keep", "wrong", "forget …"]
     assert complaints == []
 

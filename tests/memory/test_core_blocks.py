@@ -40,6 +40,8 @@ APPROVES = frozenset(
 )
 APPROVING = "persona/core_block_updates.py"
 COMMANDING = "turn/request_handlers/checklist_requests.py"
+ON_PAGE = "api/routers/proactive_routes.py"
+"""Where people write their checklist themselves: by a command, and in Settings."""
 ACTS = {"cli/core.py", "api/routers/persona_routes.py"}
 """Where people act: only from there does anything become a block."""
 
@@ -112,7 +114,7 @@ def test_no_block_has_an_automatic_writer() -> None:
     assert writers == {"memory/core_blocks.py", merged, forgetting}
     by_command = "turn/request_handlers/personality_requests.py"
     assert callers == {"memory/core_blocks.py", APPROVING, "proactive/checklist.py", by_command}
-    assert lists == {COMMANDING}
+    assert lists == {COMMANDING, ON_PAGE}
     assert approvers == ACTS
     tree = ast.parse((SOURCE / APPROVING).read_text("utf-8"))
     by_people = {each.name for each in tree.body if isinstance(each, ast.AsyncFunctionDef)}

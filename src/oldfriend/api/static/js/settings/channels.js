@@ -22,7 +22,7 @@ function Channel({ channel, isOpen }) {
     ${status ? html`<${ChannelContent} channel=${channel} status=${status} isOwner=${store.me.value.is_owner} reload=${reload} />` : html`<${Loading} error=${loadError} reload=${reload} />`}</${CollapsibleSection}>`;
 }
 
-/** The address of a bot as people write it: a number with +, a name with @, all else as it is. @param {string} bot */
+/** The address of a bot as people write it: a number with a plus, a name with an at sign, all else as it is. @param {string} bot */
 const formatBot = (bot) => (/^\d+$/.test(bot) ? `+${bot}` : bot.includes("@") ? bot : `@${bot}`);
 
 function ChannelContent({ channel, status, isOwner, reload }) {
