@@ -10,23 +10,25 @@ async def test_two_memories_become_one_on_the_page_and_two_again(app: AppContext
     await say("I live in Lisbon.")
     await say("My sister is called Lena.", person="Ben")
     async with opened_site(app) as site, site.browser() as owner, site.browser("Ben") as ben:
-        code = (await ben.post("/places/code")).json()["code"]
+        code = (await ben.post("/linked-accounts/code")).json()["code"]
         wrong = "000000" if code != "000000" else "000001"
-        refused = await owner.post("/places/preview", json={"code": wrong})
-        own = await ben.post("/places/preview", json={"code": code})
-        unseen = await owner.post("/places/join", json={"code": code})
-        seen = (await owner.post("/places/preview", json={"code": f"{code[:3]} {code[3:]}"})).json()
-        joined = await owner.post("/places/join", json={"code": code})
-        again = await owner.post("/places/join", json={"code": code})
+        refused = await owner.post("/linked-accounts/preview", json={"code": wrong})
+        own = await ben.post("/linked-accounts/preview", json={"code": code})
+        unseen = await owner.post("/linked-accounts/join", json={"code": code})
+        seen = (
+            await owner.post("/linked-accounts/preview", json={"code": f"{code[:3]} {code[3:]}"})
+        ).json()
+        joined = await owner.post("/linked-accounts/join", json={"code": code})
+        again = await owner.post("/linked-accounts/join", json={"code": code})
         signed_out = await ben.get("/session")
-        (merge,) = (await owner.get("/places")).json()["merges"]
-        undone = await owner.post(f"/places/merges/{merge['id']}/undo")
-        twice = await owner.post(f"/places/merges/{merge['id']}/undo")
+        (merge,) = (await owner.get("/linked-accounts")).json()["merges"]
+        undone = await owner.post(f"/linked-accounts/merges/{merge['id']}/undo")
+        twice = await owner.post(f"/linked-accounts/merges/{merge['id']}/undo")
         async with site.browser("Ben") as again_ben:
             for _ in range(6):
-                await owner.post("/places/join", json={"code": wrong})
-            late = (await again_ben.post("/places/code")).json()["code"]
-            limited = await owner.post("/places/preview", json={"code": late})
+                await owner.post("/linked-accounts/join", json={"code": wrong})
+            late = (await again_ben.post("/linked-accounts/code")).json()["code"]
+            limited = await owner.post("/linked-accounts/preview", json={"code": late})
 
     assert (refused.status_code, own.status_code, again.status_code) == (422, 422, 422)
     assert (seen["name"], seen["former"]) == ("owner", "Ben")
@@ -42,8 +44,8 @@ async def test_only_a_fresh_sign_in_joins(app: AppContext, say: Say, clock) -> N
     async with opened_site(app) as site, site.browser() as owner:
         clock.tick(minutes=60 * 24)
         answered = [
-            await owner.post("/places/code"),
-            await owner.post("/places/join", json={"code": "123456"}),
+            await owner.post("/linked-accounts/code"),
+            await owner.post("/linked-accounts/join", json={"code": "123456"}),
         ]
 
     assert [each.status_code for each in answered] == [403, 403]
