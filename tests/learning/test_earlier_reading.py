@@ -7,7 +7,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.correct import edit_belief_text, undo_import, undo_segment
-from oldfriend.cli.consolidate import format_reading
+from oldfriend.cli.consolidate_cmd import format_reading
 from oldfriend.domain.clock import DAY, MINUTE
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import UnloggedMessage

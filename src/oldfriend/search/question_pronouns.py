@@ -1,4 +1,4 @@
-"""Pronouns: whom or what a question means by "she" or "it", among those named before."""
+"""Question pronouns: whom or what a question means by "she" or "it", among those named before."""
 
 import re
 from collections.abc import Sequence
