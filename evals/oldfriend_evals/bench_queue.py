@@ -1,7 +1,7 @@
 """Speed of claiming a job among few and among many that wait.
 
 Timed is the claim alone, by the wall clock (a server works in another process), turn about in two
-stores that differ in size only. Around it letters are finished and put, so that the sizes stay.
+stores that differ in size only. Around it jobs are finished and put, so that the sizes stay.
 """
 
 import gc
@@ -18,7 +18,7 @@ from oldfriend.runtime.wiring import open_database
 from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
 
 FEW, MANY, QUITE_SOME = 1_000, 1_000_000, 50_000
-PER_LANE = 10
+PER_PARTITION = 10
 CLAIMED = 400
 WARMING = 20
 LONG_AGO = 0
@@ -30,8 +30,8 @@ async def measure_queue_claims(scope: Scope) -> list[Measure]:
     """On SQLite, and on PostgreSQL where there is one to measure with."""
     many = QUITE_SOME if scope.quick else MANY
     async with open_two_files() as (small, large):
-        measures = [await compare_stores(f"a claim among {many:,} letters", small, large, many)]
-    name = f"a claim among {many:,} letters on PostgreSQL"
+        measures = [await compare_stores(f"a claim among {many:,} jobs", small, large, many)]
+    name = f"a claim among {many:,} jobs on PostgreSQL"
     if scope.postgres is None:
         why = "needs a database: OLDFRIEND_BENCH_POSTGRES"
         return [*measures, build_unmeasured(name, why, target=build_upper_target(2))]
@@ -54,26 +54,26 @@ async def compare_stores(name: str, small: Database, large: Database, many: int)
     )
 
 
-async def fill_queue(db: Database, letters: int) -> None:
-    """So many letters that are due, each lane's spread over the whole time."""
-    lanes = letters // PER_LANE
+async def fill_queue(db: Database, jobs: int) -> None:
+    """So many jobs that are due, each partition's spread over the whole time."""
+    partitions = jobs // PER_PARTITION
     async with db.begin_write() as tx:
         await tx.run(
             """WITH RECURSIVE number (n) AS
-                 (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < :lanes)
+                 (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < :partitions)
                INSERT INTO job_partition (queue, partition, next_seq, ready_at)
-               SELECT 'inbox', 'lane ' || n, :next_seq, n FROM number""",
-            lanes=lanes,
-            next_seq=PER_LANE + 1,
+               SELECT 'inbox', 'partition ' || n, :next_seq, n FROM number""",
+            partitions=partitions,
+            next_seq=PER_PARTITION + 1,
         )
         await tx.run(
             """WITH RECURSIVE number (n) AS
-                 (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < :letters)
+                 (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < :jobs)
                INSERT INTO job (queue, partition, seq, payload, enqueued_at, due_at)
-               SELECT 'inbox', 'lane ' || (n % :lanes), n / :lanes + 1, '{}', n, n
+               SELECT 'inbox', 'partition ' || (n % :partitions), n / :partitions + 1, '{}', n, n
                FROM number""",
-            letters=letters,
-            lanes=lanes,
+            jobs=jobs,
+            partitions=partitions,
         )
 
 
@@ -92,7 +92,7 @@ async def compute_claim_medians(*stores: Database) -> list[float]:
 
 
 async def time_claim(db: Database) -> float:
-    """The milliseconds of one claim; one letter of it is done and another put in its lane."""
+    """The milliseconds of one claim; one job of it is done and another put in its partition."""
     async with db.begin_write() as tx:
         began = time.perf_counter()
         found = await claim_jobs(tx, "inbox", owner="bench", now=NOW, lease_s=30)

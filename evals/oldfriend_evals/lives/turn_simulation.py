@@ -225,7 +225,7 @@ class TurnSimulation:
         self.living.calendar.reach(until)
 
     async def run_due_jobs(self) -> None:
-        """Do the jobs of one lane."""
+        """Do the jobs of one partition."""
         app = self.app
         async with app.db.begin_write() as tx:
             held = await claim_jobs(tx, "agenda", owner="worker", now=app.clock(), lease_s=LEASE_S)
