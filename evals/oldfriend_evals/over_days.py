@@ -41,7 +41,7 @@ from oldfriend.runtime.wiring import open_app
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.watches.watch_store import list_watches
 from oldfriend_evals import corrected
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.temporary_stores import build_settings
 
 UNASKED: Final = "unprompted/impulse/"
 """How the ids of what it says by itself begin."""
@@ -115,7 +115,9 @@ async def live(case: Case) -> tuple[bool, str]:
     """Live through a case; return whether it came out right, and what came."""
     lived = Lived(case)
     with TemporaryDirectory(prefix="oldfriend-days-", dir="/dev/shm") as folder:
-        settings = replace(settings_in(Path(folder)), language=case["language"], zone=case["zone"])
+        settings = replace(
+            build_settings(Path(folder)), language=case["language"], zone=case["zone"]
+        )
         async with open_app(settings, clock=lambda: lived.now) as app:
             alerts, reply = list[int](), ""
             for number, text in enumerate(case["messages"]):

@@ -62,7 +62,7 @@ def test_names_in_the_drawing_of_people_lie_beside_each_other(
     with opened(browser, link := new_link(program), viewport=viewport) as (page, complaints):
         page.get_by_label("Say something …").wait_for()
         page.goto(f"{link.partition('/#')[0]}/people/graph")
-        expect(page.locator(".edge-name").nth(FEWEST_TIES - 1)).to_be_attached()
+        expect(page.locator(".bond-name").nth(FEWEST_TIES - 1)).to_be_attached()
         upon_each_other = page.evaluate(UPON_EACH_OTHER)
         empty = page.evaluate(EMPTY)
 

@@ -56,7 +56,7 @@ function Goal({ goal, actions }) {
 }
 
 /** The line below a goal: progress, deadline and next action. @param {any} goal */
-function formatProgress({ times, period, done_in_period: done, progress_count: mentions, deadline, next_action: next }) {
+function formatProgress({ times, period, done_in_period: done, told: mentions, deadline, next_action: next }) {
   const progress = times ? t(PERIODS[period], { done, times }) : mentions ? t("goals_told", { count: mentions }) : "";
   return [progress, deadline && t("goals_by", { when: formatWeekday(deadline) }), next && t("goals_next", { what: next })].filter(Boolean).join(" · ");
 }

@@ -32,13 +32,13 @@ export function Graph() {
   }, [store.rewriteCount.value]);
   if (error) return html`<p class="bad" role="alert">${error}</p>`;
   if (!layout) return html`<p class="empty" role="status">${t("loading")}</p>`;
-  if (!layout.edges.length) return html`<p class="empty">${t("people_no_ties")}</p>`;
+  if (!layout.bonds.length) return html`<p class="empty">${t("people_no_ties")}</p>`;
   const kinds = Object.keys(KINDS).filter((kind) => layout.nodes.some((each) => each.kind === kind));
   return html`<${GraphSvg} layout=${layout} />
     <ul role="list" class="graph-legend" aria-label=${t("people_legend")}>${kinds.map((kind) => html`<li key=${kind}><svg class=${`node node-${kind}`} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"><circle cx="6" cy="6" r="5" /></svg>${t(KINDS[kind])}</li>`)}</ul>
     ${layout.leftOut > 0 && html`<p class="meta">${t("people_left_out", { count: layout.leftOut })}</p>`}
-    <details><summary>${t("people_ties_read", { count: layout.edges.length })}</summary>
-      <ul>${layout.edges.slice(0, 200).map((each) => html`<li key=${each.memory}>${each.text}</li>`)}</ul></details>`;
+    <details><summary>${t("people_ties_read", { count: layout.bonds.length })}</summary>
+      <ul>${layout.bonds.slice(0, 200).map((each) => html`<li key=${each.memory}>${each.text}</li>`)}</ul></details>`;
 }
 
 /** Nodes and links with coordinates and label positions: of several layouts, the one with the lowest cost. */
@@ -48,18 +48,18 @@ function computeLayout(graph, canvas) {
 }
 
 /** Coordinates from a force simulation. @param {any} graph @param {typeof DESKTOP} canvas @param {number} variant varies the start positions on a circle */
-function simulate({ nodes, edges, left_out: leftOut }, { width, height, fontScale, xStrength, yStrength }, variant) {
+function simulate({ nodes, edges: bonds, left_out: leftOut }, { width, height, fontScale, xStrength, yStrength }, variant) {
   const startPosition = (index) => {
     const angle = (2 * Math.PI * (index * (1 + (variant % 3)) + variant / MAX_LAYOUTS)) / nodes.length;
     return { x: width / 2 + LONG_LINK_PX * Math.cos(angle), y: height / 2 + LONG_LINK_PX * Math.sin(angle) };
   };
   const allNodes = [{ id: PERSON_ID, name: t("you"), kind: "me", known: 0, fx: width / 2, fy: height / 2 }, ...nodes.map((each, index) => ({ ...each, ...startPosition(index) }))];
-  const links = edges.map((each) => ({ ...each, source: each.first, target: each.second }));
+  const links = bonds.map((each) => ({ ...each, source: each.first, target: each.second }));
   const simulation = forceSimulation(allNodes)
-    .force("ties", forceLink(links).id((each) => each.id).distance(edges.length <= MAX_LABELED_LINKS ? LONG_LINK_PX : SHORT_LINK_PX).strength(0.6))
+    .force("ties", forceLink(links).id((each) => each.id).distance(bonds.length <= MAX_LABELED_LINKS ? LONG_LINK_PX : SHORT_LINK_PX).strength(0.6))
     .force("apart", forceManyBody().strength(-320))
     .force("room", forceCollide((each) => Math.max(NODE_SPACE_PX, 0.8 * fontScale * halfWidth(each.name))))
-    .force("names", /** @type {any} */ (edges.length <= MAX_LABELED_LINKS ? () => pushFromLabels(allNodes, links) : null))
+    .force("names", /** @type {any} */ (bonds.length <= MAX_LABELED_LINKS ? () => pushFromLabels(allNodes, links) : null))
     .force("across", forceX(width / 2).strength(xStrength))
     .force("down", forceY(height / 2).strength(yStrength))
     .stop();
@@ -71,7 +71,7 @@ function simulate({ nodes, edges, left_out: leftOut }, { width, height, fontScal
       each.y = Math.min(height - EDGE, Math.max(EDGE, each.y));
     }
   }
-  return { nodes: allNodes, edges: links, leftOut };
+  return { nodes: allNodes, bonds: links, leftOut };
 }
 
 const LABEL_POSITIONS = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73]; // fractions of a link's length at which its label may be placed
@@ -82,22 +82,22 @@ const radiusOf = ({ id, known }) => (id === PERSON_ID ? 15 : 7 + Math.min(7, Mat
 
 /** Add label positions (nameX, nameY) to nodes and links: those of nodes above or below, those of links along them, with few
  * overlaps and crossings. Returns the layout with the boxes of all it contains and the cost that is left. @param {any} layout @param {typeof DESKTOP} canvas */
-function placeLabels({ nodes, edges, leftOut }, { fontScale }) {
+function placeLabels({ nodes, bonds, leftOut }, { fontScale }) {
   const boxOf = (text, x, y, scale) => ({ left: x - scale * halfWidth(text), right: x + scale * halfWidth(text), top: y - 0.8 * scale * LINE_HEIGHT, bottom: y + 0.3 * scale * LINE_HEIGHT });
   const circles = nodes.map((node) => ({ left: node.x - radiusOf(node), right: node.x + radiusOf(node), top: node.y - radiusOf(node), bottom: node.y + radiusOf(node) }));
   const nodeLabels = nodes.map((node) => {
     const positions = [node.id === PERSON_ID ? 32 : 28, -18].map((down) => ({ x: node.x, y: node.y + down * (fontScale > 1 ? 1.1 : 1) }));
     return { owner: node, positions, position: positions[0], box: boxOf(node.name, positions[0].x, positions[0].y, fontScale), measure: (position) => boxOf(node.name, position.x, position.y, fontScale) };
   });
-  const linkLabels = edges.length > MAX_LABELED_LINKS ? [] : edges.map((edge) => {
-    const { source, target } = edge;
+  const linkLabels = bonds.length > MAX_LABELED_LINKS ? [] : bonds.map((bond) => {
+    const { source, target } = bond;
     const positions = LABEL_POSITIONS.map((fraction) => ({ x: source.x + fraction * (target.x - source.x), y: source.y + fraction * (target.y - source.y) + 4 }));
-    return { owner: edge, positions, position: positions[0], box: boxOf(formatLink(edge), positions[0].x, positions[0].y, 1), measure: (position) => boxOf(formatLink(edge), position.x, position.y, 1) };
+    return { owner: bond, positions, position: positions[0], box: boxOf(formatLink(bond), positions[0].x, positions[0].y, 1), measure: (position) => boxOf(formatLink(bond), position.x, position.y, 1) };
   });
   const labels = [...nodeLabels, ...linkLabels];
   const costOf = (label, box) => {
     const overlap = labels.reduce((sum, other) => sum + (other === label ? 0 : overlapArea(box, other.box)), 0) + circles.reduce((sum, each) => sum + overlapArea(box, each), 0);
-    return overlap + CROSSING_PENALTY * edges.filter((edge) => edge !== label.owner && crosses(edge, box)).length * (linkLabels.includes(label) ? 0.5 : 1);
+    return overlap + CROSSING_PENALTY * bonds.filter((bond) => bond !== label.owner && crosses(bond, box)).length * (linkLabels.includes(label) ? 0.5 : 1);
   };
   for (let round = 0; round < PLACEMENT_ROUNDS; round++) {
     for (const label of labels) {
@@ -107,9 +107,9 @@ function placeLabels({ nodes, edges, leftOut }, { fontScale }) {
     }
   }
   for (const { owner, position } of labels) Object.assign(owner, { nameX: position.x, nameY: position.y });
-  for (const edge of edges) edge.nameX ??= (edge.source.x + edge.target.x) / 2, edge.nameY ??= (edge.source.y + edge.target.y) / 2 + 4;
+  for (const bond of bonds) bond.nameX ??= (bond.source.x + bond.target.x) / 2, bond.nameY ??= (bond.source.y + bond.target.y) / 2 + 4;
   const boxes = [...circles, ...labels.map(({ box }) => box)];
-  return { nodes, edges, leftOut, boxes, cost: labels.reduce((sum, label) => sum + costOf(label, label.box), 0) };
+  return { nodes, bonds, leftOut, boxes, cost: labels.reduce((sum, label) => sum + costOf(label, label.box), 0) };
 }
 
 /** The area in which two boxes overlap. */
@@ -170,15 +170,15 @@ const halfWidth = (name) => [...name].reduce((sum, each) => sum + (each > "\u2e8
 function GraphSvg({ layout }) {
   const [highlighted, setHighlighted] = useState(null);
   const figure = useRef(null);
-  const connected = new Set(layout.edges.flatMap((each) => (each.first === highlighted || each.second === highlighted ? [each.first, each.second] : [])));
+  const connected = new Set(layout.bonds.flatMap((each) => (each.first === highlighted || each.second === highlighted ? [each.first, each.second] : [])));
   const isFaint = (...ids) => highlighted !== null && !ids.every((id) => connected.has(id));
   const open = (id) => id !== PERSON_ID && navigate(`/people/${id}`);
   const onKey = (event, id) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open(id));
   return html`<svg class="graph" ref=${figure} viewBox=${computeViewBox(layout)} role="group" aria-label=${t("people_graph")} onMouseLeave=${() => setHighlighted(null)}>
-    ${layout.edges.map((each) => html`<line key=${each.memory} class=${`edge ${isFaint(each.first, each.second) ? "is-faint" : ""}`}
+    ${layout.bonds.map((each) => html`<line key=${each.memory} class=${`bond ${isFaint(each.first, each.second) ? "is-faint" : ""}`}
       x1=${each.source.x} y1=${each.source.y} x2=${each.target.x} y2=${each.target.y}><title>${each.text}</title></line>`)}
-    ${layout.edges.filter((each) => layout.edges.length <= MAX_LABELED_LINKS || (highlighted !== null && (each.first === highlighted || each.second === highlighted))).map((each) => html`<text key=${each.memory} aria-hidden="true"
-      class=${`edge-name ${isFaint(each.first, each.second) ? "is-faint" : ""}`} x=${each.nameX} y=${each.nameY} text-anchor="middle">${formatLink(each)}</text>`)}
+    ${layout.bonds.filter((each) => layout.bonds.length <= MAX_LABELED_LINKS || (highlighted !== null && (each.first === highlighted || each.second === highlighted))).map((each) => html`<text key=${each.memory} aria-hidden="true"
+      class=${`bond-name ${isFaint(each.first, each.second) ? "is-faint" : ""}`} x=${each.nameX} y=${each.nameY} text-anchor="middle">${formatLink(each)}</text>`)}
     ${layout.nodes.map((each) => html`<g key=${each.id} class=${`node node-${each.kind} ${isFaint(each.id) && each.id !== highlighted ? "is-faint" : ""}`}
       transform=${`translate(${each.x} ${each.y})`} tabindex=${each.id === PERSON_ID ? -1 : 0} role=${each.id === PERSON_ID ? null : "link"}
       aria-label=${each.name} onClick=${() => open(each.id)} onKeyDown=${(event) => onKey(event, each.id)}
