@@ -8,7 +8,7 @@ import * as store from "../store.js";
 import * as outbox from "../outbox.js";
 import { LANGUAGES, channelName, language, formatShortDay, setLanguage, t, formatTime, listTimeZones } from "../i18n.js";
 import { settingsApi } from "./api.js";
-import { Section, ShownOnce, ConfirmButton, showDone, ErrorMessage, useLoaded, useAction, Loading } from "./form_parts.js";
+import { Section, ShownOnce, ConfirmButton, showDone, ErrorMessage, useChange, useLoaded, useAction, Loading } from "./form_parts.js";
 
 const SCOPES = [["read", "settings_scope_read"], ["write", "settings_scope_write"], ["speak", "settings_scope_speak"], ["frontend", "settings_scope_frontend"], ["admin", "settings_scope_admin"]];
 
@@ -54,6 +54,7 @@ export function AccessSection() {
 /** The person's accounts on chat platforms: listing and unlinking them, linking another by a code, and undoing the last merge. */
 function LinkedAccounts() {
   const [accounts, loadError, reload] = useLoaded(settingsApi.linkedAccounts);
+  useChange(store.placesChanged.value, () => (setLinkCode(null), reload()));
   const [linkCode, setLinkCode] = useState(null);
   const [code, setCode] = useState("");
   const [preview, setPreview] = useState(null);

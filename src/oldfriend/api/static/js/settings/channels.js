@@ -6,7 +6,7 @@ import * as store from "../store.js";
 import { translateServerText, t, formatTime } from "../i18n.js";
 import { SettingField } from "./install_settings.js";
 import { settingsApi } from "./api.js";
-import { CollapsibleSection, Section, ConfirmButton, showDone, ErrorMessage, useLoaded, useAction, Loading } from "./form_parts.js";
+import { CollapsibleSection, Section, ConfirmButton, showDone, ErrorMessage, useChange, useLoaded, useAction, Loading } from "./form_parts.js";
 
 /** @param {{openChannel: string}} props the channel whose section is open, if any */
 export function ChannelsSection({ openChannel }) {
@@ -16,6 +16,7 @@ export function ChannelsSection({ openChannel }) {
 
 function Channel({ channel, isOpen }) {
   const [status, loadError, reload] = useLoaded(() => settingsApi.channel(channel));
+  useChange(store.placesChanged.value, reload);
   const state = loadError ? t("lost") : status && t(!status.is_connected ? "settings_app_off" : status.is_mine ? "settings_app_on" : "settings_app_open");
   return html`<${CollapsibleSection} id=${channel} title=${t(`${channel}_title`)} state=${state} isGood=${status?.is_connected && status.is_mine} isOpen=${isOpen}>
     <p class="lead">${t(`${channel}_lead`)}</p>
@@ -32,7 +33,7 @@ function ChannelContent({ channel, status, isOwner, reload }) {
   const remove = (name) => run(async () => (await settingsApi.removeFromChannel(channel, name), await reload(), showDone(t("settings_removed", { name }))));
   const disconnect = () => run(async () => (await settingsApi.disconnectBot(channel), await reload(), showDone(t("settings_bot_gone"))));
   return html`<p>${status.bot ? t("settings_bot", { bot: formatBot(status.bot) }) : t("settings_bot_silent", { title: t(`${channel}_title`) })} ${status.is_mine ? t("settings_is_mine") : t("settings_not_mine")}</p>
-    ${status.pairs_by_code && html`<${Pairing} channel=${channel} />`}
+    ${status.pairs_by_code && html`<${Pairing} channel=${channel} isMine=${status.is_mine} />`}
     ${status.is_mine && html`<p class="choices"><${ConfirmButton} label=${t("settings_leave_channel")} question=${t("settings_leave_channel_ask")} onConfirm=${unlink} /></p>`}
     ${isOwner && html`<h5>${t("settings_known_there")}</h5>
       ${status.people.length ? html`<ul role="list" class="list">${status.people.map(({ name, addresses }) => html`<li key=${name}><span>${name}${addresses > 1 ? ` (${addresses})` : ""}</span>
@@ -66,10 +67,11 @@ function ConnectForm({ channel, fields, reload }) {
     <p class="hint">${t(`${channel}_bot_reads`)}</p><${ErrorMessage} text=${actionError} />`;
 }
 
-function Pairing({ channel }) {
+function Pairing({ channel, isMine }) {
   const [pairing, setPairing] = useState(null);
   const [actionError, isBusy, run] = useAction();
   const createCode = () => run(async () => setPairing(await settingsApi.pairingCode(channel)));
+  useChange(isMine, () => setPairing(null));
   return html`<p class="choices"><button disabled=${isBusy} onClick=${createCode}>${t("settings_get_code")}</button></p><${ErrorMessage} text=${actionError} />
     ${pairing && html`<div class="pairing" role="status">
       ${pairing.qr && html`<svg class="qr" viewBox=${`0 0 ${pairing.qr_size} ${pairing.qr_size}`} role="img" aria-label=${t("settings_qr")}><rect width="100%" height="100%" /><path d=${pairing.qr} /></svg>`}
