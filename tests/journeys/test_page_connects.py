@@ -7,7 +7,7 @@ from typing import ParamSpec, TypeVar
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from oldfriend.channels.channel_registry import CHANNELS
 from tests.channels.harness import HARNESSES, ChannelHarness
@@ -62,7 +62,19 @@ def opened_platform(name: str, folder: Path) -> Iterator[Platform]:
         yield Platform(portal, harness, folder)
 
 
-@pytest.mark.parametrize("name", [each for each in sorted(CHANNELS) if CHANNELS[each].pairs_by_code])
+BOTS = {
+    "discord": "@oldfriend",
+    "matrix": "@friend:example.org",
+    "slack": "@oldfriend",
+    "telegram": "@oldfriend_bot",
+    "whatsapp": "+",
+}
+"""How each is shown: as people there write it."""
+
+
+@pytest.mark.parametrize(
+    "name", [each for each in sorted(CHANNELS) if CHANNELS[each].pairs_by_code]
+)
 def test_an_app_is_connected_on_the_page_and_talked_on(
     browser: Browser, tmp_path: Path, name: str
 ) -> None:
@@ -74,6 +86,7 @@ def test_an_app_is_connected_on_the_page_and_talked_on(
             section = open_app(page, name)
             fill_form(page, name, platform.credentials)
             expect(section).to_contain_text("I don't know you there yet")
+            expect(section).to_contain_text(f"The bot is {BOTS[name]}")
             platform.do(platform.harness.connected)
             section.get_by_role("button", name="Get a code").click()
             code = section.locator(".code").inner_text().replace(" ", "")
@@ -90,7 +103,28 @@ def test_an_app_is_connected_on_the_page_and_talked_on(
     assert complaints == []
 
 
-def open_app(page: Page, name: str) -> object:
+def test_a_mailbox_is_connected_on_the_page_and_written_to(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Codes go by no mail: whose an address is, is said on the machine, and the page sees it."""
+    with opened_platform("email", tmp_path / "platform") as platform:
+        program = on_any_port(Program(data=tmp_path / "data"), **platform.settings)
+        with served(program), opened(browser, new_link(program)) as (page, complaints):
+            section = open_app(page, "email")
+            fill_form(page, "email", platform.credentials)
+            expect(section).to_contain_text(f"The bot is {platform.credentials['address']}")
+            expect(section.get_by_role("button", name="Get a code")).to_have_count(0)
+            program.done("connect", "email", stdin=f"{WHO}@home.example\n")
+            expect(section).to_contain_text("I know you there")
+            program.done("reload")
+            platform.hears(TOLD, "")
+            reply = platform.hears(ASKED, FOUND)
+
+    assert FOUND in reply
+    assert complaints == []
+
+
+def open_app(page: Page, name: str) -> Locator:
     """Open the part of an app in Settings."""
     go_to_settings(page, "Other apps")
     section = page.locator(f"#{name}")

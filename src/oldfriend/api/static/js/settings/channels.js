@@ -1,6 +1,7 @@
 // Channels: the owner connects a bot, each person links their account by a code.
 import { useState } from "../../vendor/hooks.js";
 import { CHANNELS } from "../channels.js";
+import { CopyButton } from "../chat/copy_button.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
 import { translateServerText, t, formatTime } from "../i18n.js";
@@ -28,7 +29,7 @@ const formatBot = (bot) => (/^\d+$/.test(bot) ? `+${bot}` : bot.includes("@") ? 
 
 function ChannelContent({ channel, status, isOwner, reload }) {
   const [actionError, , run] = useAction();
-  if (!status.is_connected) return isOwner ? html`<${ConnectForm} channel=${channel} fields=${status.credentials} reload=${reload} />` : html`<p class="hint">${t("settings_no_bot")}</p>`;
+  if (!status.is_connected) return isOwner ? html`<${ConnectForm} channel=${channel} fields=${status.credentials} makeLink=${status.make_link} reload=${reload} />` : html`<p class="hint">${t("settings_no_bot")}</p>`;
   const unlink = () => run(async () => (await settingsApi.unlinkChannel(channel), await reload(), showDone(t("settings_left_channel"))));
   const remove = (name) => run(async () => (await settingsApi.removeFromChannel(channel, name), await reload(), showDone(t("settings_removed", { name }))));
   const disconnect = () => run(async () => (await settingsApi.disconnectBot(channel), await reload(), showDone(t("settings_bot_gone"))));
@@ -45,7 +46,7 @@ function ChannelContent({ channel, status, isOwner, reload }) {
     <${ErrorMessage} text=${actionError} />`;
 }
 
-function ConnectForm({ channel, fields, reload }) {
+function ConnectForm({ channel, fields, makeLink, reload }) {
   const [values, setValues] = useState({});
   const [actionError, isBusy, run] = useAction();
   const connect = (event) => {
@@ -57,7 +58,7 @@ function ConnectForm({ channel, fields, reload }) {
       showDone(t("settings_bot", { bot: formatBot(name) }));
     });
   };
-  return html`<ol class="how-to"><li>${t(`${channel}_bot_make`)}</li><li>${t("settings_bot_paste")}</li></ol>
+  return html`<ol class="how-to"><li>${t(`${channel}_bot_make`)}${makeLink && html`<p class="choices"><a href=${makeLink} rel="noreferrer" target="_blank">${t("settings_make_bot")}</a> <${CopyButton} text=${makeLink} /></p>`}</li><li>${t("settings_bot_paste")}</li></ol>
     <form class="asking" onSubmit=${connect}>${fields.map((each) => {
       const label = fields.length > 1 ? t(`${channel}_credential_${each.name}`) : t("settings_bot_token");
       return html`<label class="visually-hidden" for=${`${channel}-${each.name}`}>${label}</label>
