@@ -408,7 +408,8 @@ class PersonMemory:
             and each.memory.status not in NEVER_BELIEVED
         ]
         relations.sort(key=lambda each: each.stats.last_seen, reverse=True)
-        return [*dict.fromkeys(each.memory.text for each in relations)][:MAX_RELATIONS]
+        told: list[JsonValue] = [*dict.fromkeys(each.memory.text for each in relations)]
+        return told[:MAX_RELATIONS]
 
     async def _explain(self, wanted: str) -> dict[str, JsonValue]:
         """Return the evidence for a belief, a reply or a message. Raises NotFound."""
