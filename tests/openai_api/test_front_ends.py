@@ -167,7 +167,9 @@ async def test_open_webui_talks_with_a_model(open_house: Open, say: Say) -> None
     await say(MISO)
     async with connect(house, await house.token()) as http:
         webui = OpenWebUi(http=http)
-        _, title = await asyncio.gather(webui.say("Who am I?"), webui.do_tasks("title"))
+        async with asyncio.TaskGroup() as at_once:
+            at_once.create_task(webui.say("Who am I?"))
+            asked = at_once.create_task(webui.do_tasks("title"))
         await webui.say("What does it eat?", around=DOCUMENT_PROMPT)
         webui.tools = False
         await webui.say("I like plums.")
@@ -181,7 +183,7 @@ async def test_open_webui_talks_with_a_model(open_house: Open, say: Say) -> None
     assert {tool.name for tool in offered[0].tools} >= {"ask_user", "search_chats"}
     assert MISO in offered[0].system_prompt
     assert again == "Noted."
-    assert title + tasks == [200] * 3
+    assert asked.result() + tasks == [200] * 3
     assert said == [MISO, "Who am I?", "What does it eat?", "I like plums."]
     assert not any("parrot" in each.text or "concise title" in each.text for each in log)
 
