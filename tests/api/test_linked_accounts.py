@@ -1,6 +1,9 @@
 """Places on the page: codes, what would come together, and back; each for oneself alone."""
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.channels.channel import API_CHANNEL
+from oldfriend.memory.identities import assign_identity
+from oldfriend.memory.people import get_person
 from tests.api.conftest import opened_site
 from tests.chat_fixtures import Say
 
@@ -36,6 +39,20 @@ async def test_two_memories_become_one_on_the_page_and_two_again(app: AppContext
     assert (joined.status_code, undone.status_code, twice.status_code) == (204, 204, 404)
     assert (unseen.status_code, signed_out.status_code, merge["name"]) == (422, 401, "Ben")
     assert limited.status_code == 422
+
+
+async def test_the_ids_of_a_chat_program_are_not_shown(app: AppContext, say: Say) -> None:
+    """They say nothing to anybody, and are there for unlinking only."""
+    await say("hello")
+    async with app.db.begin_write() as tx:
+        person, now = (await get_person(tx, None)).id, app.clock()
+        for channel, address in ((API_CHANNEL, "0a1b/361e"), ("telegram", "7")):
+            await assign_identity(tx, person, channel=channel, address=address, now=now)
+    async with opened_site(app) as site, site.browser() as owner:
+        items = (await owner.get("/places")).json()["items"]
+
+    labels = {each["address"]: each["label"] for each in items}
+    assert (labels["0a1b/361e"], labels["7"]) == ("", "7")
 
 
 async def test_only_a_fresh_sign_in_joins(app: AppContext, say: Say, clock) -> None:

@@ -230,6 +230,7 @@ def test_renewed_token_is_shown_once(browser: Browser, running: Running) -> None
         page.get_by_role("button", name="renew", exact=True).click()
         expect(shown).not_to_have_text(before)
         expect(shown).to_contain_text("oldfriend_")
+        expect(page.locator(".shown-once").last).to_contain_text("This is the secret of “porch”")
         expect(page.get_by_role("button", name="end: porch")).to_have_count(1)
 
     assert complaints == []
@@ -274,6 +275,10 @@ def test_other_apps_take_one_line_each_and_open_to_be_connected(
         expect(page.get_by_placeholder("Token of the bot").first).to_be_visible()
         page.goto(f"{link.partition('/#')[0]}/settings/discord")
         expect(page.locator("#discord form")).to_be_in_viewport()
+        expect(page.locator("#discord").get_by_role("link")).to_have_count(0)
+        expect(page.locator("#slack").get_by_text("Make the app with this link")).to_have_attribute(
+            "href", re.compile(r"^https://api\.slack\.com/apps\?new_app=1&manifest_json=")
+        )
         expect(page.locator("#telegram form")).to_be_hidden()
         part = page.get_by_role("navigation", name="Settings")
         expect(part.get_by_role("link", name="Other apps")).to_have_attribute(

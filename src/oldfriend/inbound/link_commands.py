@@ -108,7 +108,10 @@ async def redeem_code(
             )
         async with app.db.begin_write() as tx:
             await begin_hints(tx, code.person, now=clock())
-            return build_welcome(clock, incoming, await get_person_by_id(tx, code.person), outcome)
+            await tx.notify()
+            linked = await get_person_by_id(tx, code.person)
+        app.notifier.notify()
+        return build_welcome(clock, incoming, linked, outcome)
     if not is_counted or (person is not None and not given.is_command):
         return None
     return build_system_reply(incoming, person, "code_wrong", command=build_code_command(incoming))

@@ -217,6 +217,9 @@ class ChannelSchema(Schema):
     credentials: tuple[ChannelCredentialSchema, ...] = field(
         metadata=describe("What the owner is asked for to connect a bot.")
     )
+    make_link: str | None = field(
+        metadata=describe("Where the platform makes the bot by itself; null if it does not.")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +236,11 @@ class LinkedAccountSchema(Schema):
 
     channel: str
     address: str
+    label: str = field(
+        metadata=describe(
+            "The address to show; empty where it says nothing, as of a chat program's user."
+        )
+    )
     linked_at: str
 
 

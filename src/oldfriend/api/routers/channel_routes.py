@@ -11,7 +11,7 @@ from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshUser, HubDep, O
 from oldfriend.api.problem_json import ApiError
 from oldfriend.api.requests import BotCredentialsRequest, GivenCodeRequest
 from oldfriend.api.settings_reload import SettingsWriterDep
-from oldfriend.channels.channel import WEB_CHANNEL, ChannelSpec
+from oldfriend.channels.channel import API_CHANNEL, WEB_CHANNEL, ChannelSpec
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.keys import delete_key
 from oldfriend.config.provider_resolution import (
@@ -86,6 +86,7 @@ async def show_channel(spec: ChannelDep, me: CurrentUser, hub: HubDep) -> Channe
             )
             for each in spec.credentials
         ),
+        make_link=spec.make_link,
         people=tuple(
             [LinkedPersonSchema(name=each.name, addresses=count) for each, count in linked]
             if sees_all
@@ -217,6 +218,7 @@ async def show_places(me: AdminScopeUser, hub: HubDep) -> LinkedAccountsSchema:
             LinkedAccountSchema(
                 channel=each.channel,
                 address=each.address,
+                label="" if each.channel == API_CHANNEL else each.address,
                 linked_at=format_time(each.created_at, zone),
             )
             for each in identities
