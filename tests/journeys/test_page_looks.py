@@ -129,6 +129,19 @@ def test_memory_heading_is_not_truncated_on_a_phone_on_the_first_day(
     assert why["width"] > size["width"] / 2
 
 
+def test_memory_on_a_phone_begins_with_what_is_known(browser: Browser, program: Program) -> None:
+    """Its title takes one line; the ways to changes and moods come behind the portrait."""
+    size = {"width": 390, "height": 780}
+    with opened(browser, link := new_link(program), viewport=size) as (page, _):
+        say(page, "My name is Hester and I live in Bedminster.")
+        page.goto(f"{link.partition('/#')[0]}/memory")
+        title = box_of(page.get_by_role("heading", name="What I know about you"))
+        links = page.locator(".memory-head a").count()
+
+    assert title["height"] < LINE_PX
+    assert links == 0
+
+
 def test_microphone_button_without_transcriber_explains_and_links_to_settings(
     browser: Browser, program: Program
 ) -> None:

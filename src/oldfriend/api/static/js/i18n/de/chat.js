@@ -36,6 +36,7 @@ export default {
   learned_nothing: "Da war nichts dabei, was ich behalten würde.",
   learned_empty: "Wenn du mir etwas Wichtiges erzählst, erscheint es hier: in einem Satz, mit den Worten, aus denen es stammt.",
   learned_before: "Von früheren Tagen",
+  learned_quotes: "In deinen eigenen Worten ({count})",
   learned_you: "das hast du hier gesagt",
   learned_diary: "dein Tagebuch vom {day}",
   keep: "stimmt",

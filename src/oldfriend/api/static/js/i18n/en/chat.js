@@ -36,6 +36,7 @@ export default {
   learned_nothing: "There was nothing in it that I would keep.",
   learned_empty: "When you tell me something that matters, it appears here: in one sentence, with the words it comes from.",
   learned_before: "From earlier days",
+  learned_quotes: "Kept in your own words ({count})",
   learned_you: "you said so here",
   learned_diary: "your diary of {day}",
   keep: "keep",

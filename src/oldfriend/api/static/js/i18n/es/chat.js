@@ -36,6 +36,7 @@ export default {
   learned_nothing: "No había nada que quisiera guardar.",
   learned_empty: "Cuando me cuentes algo que importe, aparecerá aquí: en una frase, con las palabras de las que viene.",
   learned_before: "De días anteriores",
+  learned_quotes: "Con tus propias palabras ({count})",
   learned_you: "lo dijiste aquí",
   learned_diary: "tu diario del {day}",
   keep: "así es",

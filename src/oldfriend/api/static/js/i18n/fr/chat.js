@@ -36,6 +36,7 @@ export default {
   learned_nothing: "Il n’y avait rien là que je garderais.",
   learned_empty: "Quand tu me dis quelque chose qui compte, cela apparaît ici : en une phrase, avec les mots d’où cela vient.",
   learned_before: "Des jours précédents",
+  learned_quotes: "Gardé dans tes propres mots ({count})",
   learned_you: "tu l’as dit ici",
   learned_diary: "ton journal du {day}",
   keep: "c’est juste",

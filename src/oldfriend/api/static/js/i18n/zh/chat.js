@@ -36,6 +36,7 @@ export default {
   learned_nothing: "里面没有需要记住的。",
   learned_empty: "你告诉我重要的事，它就会出现在这里：一句话，并附上你的原话。",
   learned_before: "前几天记住的",
+  learned_quotes: "按你的原话记下的（{count}）",
   learned_you: "你在这里说的",
   learned_diary: "{day}的日记",
   keep: "对",
