@@ -129,6 +129,24 @@ def test_memory_heading_is_not_truncated_on_a_phone_on_the_first_day(
     assert why["width"] > size["width"] / 2
 
 
+def test_rows_that_only_repeat_a_message_are_folded(browser: Browser, program: Program) -> None:
+    """What says something stands above them; they open, and can be called wrong there, too."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "My dog is called Rufus.")
+        say(page, "we painted the whole kitchen yellow last weekend")
+        learned = page.get_by_role("complementary", name="What I learned")
+        learned.get_by_role("button", name="Read it now").click()
+        expect(learned.locator("li", has_text="Rufus").first).to_be_visible()
+        quote = learned.locator("li", has_text="yellow")
+        expect(quote).to_be_hidden()
+        learned.get_by_text("Kept in your own words (1)").click()
+        quote.get_by_role("button", name="wrong").click()
+        quote.get_by_role("button", name="undo").click()
+        expect(quote.get_by_role("button", name="wrong")).to_be_visible()
+
+    assert complaints == []
+
+
 def test_memory_on_a_phone_begins_with_what_is_known(browser: Browser, program: Program) -> None:
     """Its title takes one line; the ways to changes and moods come behind the portrait."""
     size = {"width": 390, "height": 780}
