@@ -93,7 +93,8 @@ def test_missing_names_and_properties_are_found() -> None:
     page, part = SCRIPTS.resolve() / "page.js", SCRIPTS.resolve() / "part.js"
     modules = {
         part: "export const one = 1, two = 2;\nexport const partApi = {\n  list: () => one,\n};\n",
-        page: 'import { two, three, partApi } from "./part.js";\nimport * as part from "./part.js";\n'
+        page: 'import { two, three, partApi } from "./part.js";\n'
+        'import * as part from "./part.js";\n'
         'import gone from "./gone.js";\nimport("./later.js");\n'
         "// partApi.told\npartApi.list(); partApi.drop(); part.one; part.four; a.partApi.list;\n",
     }

@@ -31,7 +31,9 @@ def list_profile_facts(profile: Profile) -> Sequence[MemoryState]:
     messages.
     """
     ranked = rank_quotes(profile.quotes)
-    telling = [each for subject, each in ranked if subject < len(SUBJECTS) or not profile.attributes]
+    telling = [
+        each for subject, each in ranked if subject < len(SUBJECTS) or not profile.attributes
+    ]
     return (*profile.attributes, *telling[:MAX_QUOTES])[:MAX_FACTS]
 
 

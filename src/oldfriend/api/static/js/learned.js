@@ -207,8 +207,10 @@ function LearnedRow({ entry }) {
 }
 
 function Quote({ quote }) {
+  const message = store.messages.value.find(({ id }) => id === quote.message);
+  const isReworded = message?.version > 1 && !message.text.includes(quote.quote); // and not read again yet
   return html`<button class="words" onClick=${() => showMessage(quote.message)}>
-    <q>${quote.quote}</q> <time datetime=${quote.at}>${formatShortDay(quote.at)}</time>${quote.diary_day && html` <span class="meta">${t("learned_diary", { day: formatShortDay(`${quote.diary_day}T12:00`) })}</span>`}</button>`;
+    <q>${quote.quote}</q> <time datetime=${quote.at}>${formatShortDay(quote.at)}</time>${isReworded && html` <span class="meta">${t("learned_reworded")}</span>`}${quote.diary_day && html` <span class="meta">${t("learned_diary", { day: formatShortDay(`${quote.diary_day}T12:00`) })}</span>`}</button>`;
 }
 
 function Actions({ belief }) {

@@ -39,6 +39,7 @@ export default {
   learned_quotes: "In deinen eigenen Worten ({count})",
   learned_you: "das hast du hier gesagt",
   learned_diary: "dein Tagebuch vom {day}",
+  learned_reworded: "das hast du inzwischen geändert; ich lese es noch einmal",
   keep: "stimmt",
   kept: "bestätigt",
   wrong: "falsch",

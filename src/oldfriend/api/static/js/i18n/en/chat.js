@@ -39,6 +39,7 @@ export default {
   learned_quotes: "Kept in your own words ({count})",
   learned_you: "you said so here",
   learned_diary: "your diary of {day}",
+  learned_reworded: "you have changed these words; I'll read them again",
   keep: "keep",
   kept: "kept",
   wrong: "wrong",

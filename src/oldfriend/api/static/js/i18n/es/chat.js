@@ -39,6 +39,7 @@ export default {
   learned_quotes: "Con tus propias palabras ({count})",
   learned_you: "lo dijiste aquí",
   learned_diary: "tu diario del {day}",
+  learned_reworded: "has cambiado estas palabras; las leeré de nuevo",
   keep: "así es",
   kept: "confirmado",
   wrong: "no es así",

@@ -39,6 +39,7 @@ export default {
   learned_quotes: "Gardé dans tes propres mots ({count})",
   learned_you: "tu l’as dit ici",
   learned_diary: "ton journal du {day}",
+  learned_reworded: "tu as changé ces mots ; je vais les relire",
   keep: "c’est juste",
   kept: "confirmé",
   wrong: "c’est faux",

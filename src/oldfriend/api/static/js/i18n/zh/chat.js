@@ -39,6 +39,7 @@ export default {
   learned_quotes: "按你的原话记下的（{count}）",
   learned_you: "你在这里说的",
   learned_diary: "{day}的日记",
+  learned_reworded: "这句话你改过了，我会再读一遍",
   keep: "对",
   kept: "已确认",
   wrong: "不对",
