@@ -87,6 +87,30 @@ def test_list_to_keep_an_eye_on_is_written_and_taken_back(
     assert complaints == []
 
 
+def test_list_that_is_too_long_is_not_sent_and_says_so(browser: Browser, running: Running) -> None:
+    """In words, with how much fits; once it is shorter, it is kept."""
+    lines = [f"Is exam {number} near?" for number in range(1, 22)]
+    with opened(browser, new_link(running.program)) as (page, complaints):
+        go_to_settings(page, "When may I write first?")
+        field = page.get_by_label("What I should keep an eye on")
+        before, alert = field.input_value(), page.get_by_role("alert")
+        field.fill("\n".join(lines))
+        field.blur()
+        expect(alert).to_contain_text("20 lines at most")
+        field.fill("a" * 201)
+        field.blur()
+        expect(alert).to_contain_text("200 characters at most")
+        field.fill("\n".join(lines[:20]))
+        expect(alert).to_have_count(0)
+        field.blur()
+        expect(page.get_by_text("What I should keep an eye on: saved.")).to_be_visible()
+        expect(page.get_by_label("How often I look")).to_be_visible()
+        page.get_by_role("button", name="Undo").click()
+        expect(field).to_have_value(before)
+
+    assert complaints == []
+
+
 def test_changed_settings_are_saved_and_undone(browser: Browser, running: Running) -> None:
     """Character with its versions, a switch and an amount in the file; each with its undo."""
     with opened(browser, new_link(running.program)) as (page, complaints):

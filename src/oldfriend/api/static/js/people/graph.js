@@ -92,7 +92,7 @@ function placeLabels({ nodes, bonds, leftOut }, { fontScale }) {
   const linkLabels = bonds.length > MAX_LABELED_LINKS ? [] : bonds.map((bond) => {
     const { source, target } = bond;
     const positions = LABEL_POSITIONS.map((fraction) => ({ x: source.x + fraction * (target.x - source.x), y: source.y + fraction * (target.y - source.y) + 4 }));
-    return { owner: bond, positions, position: positions[0], box: boxOf(formatLink(bond), positions[0].x, positions[0].y, 1), measure: (position) => boxOf(formatLink(bond), position.x, position.y, 1) };
+    return { owner: bond, positions, position: positions[0], box: boxOf(formatLink(bond), positions[0].x, positions[0].y, fontScale), measure: (position) => boxOf(formatLink(bond), position.x, position.y, fontScale) };
   });
   const labels = [...nodeLabels, ...linkLabels];
   const costOf = (label, box) => {

@@ -175,6 +175,8 @@ export default {
   settings_checklist: "Worauf ich achten soll",
   settings_checklist_hint: "In jeder Zeile eine Sache. Außerhalb deiner Ruhezeiten sehe ich ab und zu nach und schreibe nur, wenn es etwas zu sagen gibt. Dafür braucht es ein Sprachmodell.",
   settings_checklist_example: "Steht eine Prüfung an?",
+  settings_checklist_full: "So viel kann ich nicht im Blick behalten: höchstens {count} {count|Zeile|Zeilen}. Nimm ein paar heraus, dann speichere ich die Liste.",
+  settings_checklist_long: "Eine Zeile ist zu lang: höchstens {count} Zeichen. Kürze sie, dann speichere ich die Liste.",
   settings_checklist_pace: "Wie oft ich nachsehe",
   settings_every_minutes: "alle {count} {count|Minute|Minuten}",
   settings_every_hours: "alle {count} {count|Stunde|Stunden}",

@@ -175,6 +175,8 @@ export default {
   settings_checklist: "What I should keep an eye on",
   settings_checklist_hint: "One thing on each line. Outside your quiet hours I look at them from time to time, and write only if there is something to say. This takes a language model.",
   settings_checklist_example: "Is an exam near?",
+  settings_checklist_full: "That's more than I can keep an eye on: {count} {count|line|lines} at most. Take some out, and I save the list.",
+  settings_checklist_long: "One of the lines is too long: {count} {count|character|characters} at most. Shorten it, and I save the list.",
   settings_checklist_pace: "How often I look",
   settings_every_minutes: "every {count} {count|minute|minutes}",
   settings_every_hours: "every {count} {count|hour|hours}",

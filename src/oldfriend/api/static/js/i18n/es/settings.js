@@ -175,6 +175,8 @@ export default {
   settings_checklist: "A qué debo estar atento",
   settings_checklist_hint: "Una cosa por línea. Fuera de tus horas de silencio las miro de vez en cuando y solo escribo si hay algo que decir. Hace falta un modelo de lenguaje.",
   settings_checklist_example: "¿Se acerca un examen?",
+  settings_checklist_full: "No puedo estar pendiente de tanto: como máximo, {count} {count|línea|líneas}. Quita algunas y guardo la lista.",
+  settings_checklist_long: "Una línea es demasiado larga: como máximo, {count} caracteres. Acórtala y guardo la lista.",
   settings_checklist_pace: "Cada cuánto miro",
   settings_every_minutes: "cada {count} {count|minuto|minutos}",
   settings_every_hours: "cada {count} {count|hora|horas}",

@@ -175,6 +175,8 @@ export default {
   settings_checklist: "Ce que je dois surveiller",
   settings_checklist_hint: "Une chose par ligne. En dehors de tes heures de calme, j’y regarde de temps en temps et n’écris que s’il y a quelque chose à dire. Il faut pour cela un modèle de langage.",
   settings_checklist_example: "Un examen approche-t-il ?",
+  settings_checklist_full: "C’est plus que je ne peux surveiller : {count} {count|ligne|lignes} au maximum. Retires-en quelques-unes et j’enregistre la liste.",
+  settings_checklist_long: "Une ligne est trop longue : {count} {count|caractère|caractères} au maximum. Raccourcis-la et j’enregistre la liste.",
   settings_checklist_pace: "À quelle fréquence je regarde",
   settings_every_minutes: "toutes les {count} {count|minute|minutes}",
   settings_every_hours: "toutes les {count} {count|heure|heures}",

@@ -175,6 +175,8 @@ export default {
   settings_checklist: "需要我留意的事",
   settings_checklist_hint: "每行写一件。在安静时间之外，我会不时看一看，有话要说才会写给你。这需要语言模型。",
   settings_checklist_example: "快考试了吗？",
+  settings_checklist_full: "太多了，我顾不过来：最多 {count} 行。删掉几行，我就保存。",
+  settings_checklist_long: "有一行太长了：最多 {count} 个字。改短一些，我就保存。",
   settings_checklist_pace: "多久看一次",
   settings_every_minutes: "每 {count} 分钟",
   settings_every_hours: "每 {count} 小时",
