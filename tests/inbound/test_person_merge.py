@@ -146,6 +146,11 @@ async def test_merge_brings_everything_together_and_undo_takes_it_apart(
     back = await undo(app, owner)
 
     assert (back.id, back.name) == (ben.id, "Ben")
+    async with app.db.begin_read() as tx:
+        told, _ = await list_audit_trail(tx, owner.id, limit=5, wanted=AuditFilter(kind="merge"))
+        kept = await tx.rows("SELECT name, former, settings FROM person_merge")
+    assert [each.ending for each in told] == ["undone", "done"]
+    assert kept == [("", "", "{}")]
     assert set(await said_by(app, ben.id)) == set(BENS)
     assert {*MINE, "My brother is called Tom."} < set(await said_by(app, owner.id))
     assert await believed_of(app, ben.id) == bens

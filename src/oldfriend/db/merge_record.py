@@ -157,7 +157,8 @@ async def list_merges(tx: Transaction, person: PersonId, *, now: Micros) -> list
     rows = await tx.rows(
         """SELECT id, person, former, name, settings, first_seq, last_seq, first_change,
              last_change, merged_at, undo_until FROM person_merge
-           WHERE person = :person AND undo_until > :now ORDER BY first_seq DESC, id DESC""",
+           WHERE person = :person AND undo_until > :now AND undone_at IS NULL
+           ORDER BY first_seq DESC, id DESC""",
         person=person,
         now=now,
     )

@@ -411,7 +411,12 @@ async def move_back(tx: Transaction, merge: PersonMerge, name: str, *, now: Micr
         person=merge.person,
     )
     await tx.run("DELETE FROM merged_row WHERE merge = :merge", merge=merge.id)
-    await tx.run("DELETE FROM person_merge WHERE id = :merge", merge=merge.id)
+    await tx.run(
+        """UPDATE person_merge SET undone_at = :now, former = '', name = '', settings = '{}'
+           WHERE id = :merge""",
+        now=now,
+        merge=merge.id,
+    )
 
 
 async def give_back(tx: Transaction, merge: PersonMerge, name: str, condition: str) -> None:

@@ -11,7 +11,7 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.forgetting.delete import forget, hash_plan
 from oldfriend.lang.command_menu import CommandMenu
 from oldfriend.memory.deletion.audit_log import AuditEntry, get_audit_entry, list_purges
-from oldfriend.memory.deletion.selection import DeletionRequest, select_by_id
+from oldfriend.memory.deletion.selection import DeletionRequest, PurgeEnd, select_by_id
 from oldfriend.queues.jobs_table import delete_jobs
 from oldfriend.queues.queue import lock_partition
 from oldfriend.queues.scheduled_jobs import JobSpec, parse_job_spec, schedule_job
@@ -22,13 +22,14 @@ from oldfriend.turn.request_handlers.own_data_requests import format_counts
 
 
 async def purge_person(app: AppContext, job: Job) -> None:
-    """Forget everything of a person and tell them; after a crash, nothing that came later goes."""
+    """Forget everything of a person that was there at their yes, and tell them; only once."""
     assert job.person is not None
     arguments = parse_job_spec(job).arguments
     before = int(str(arguments["purges"]))
     done = await find_purge(app, job.person, before)
     if done is None:
-        await forget(app, job.person, DeletionRequest(everything=True))
+        up_to = read_end(arguments)
+        await forget(app, job.person, DeletionRequest(everything=True, up_to=up_to))
         done = await find_purge(app, job.person, before)
         assert done is not None
     say = CommandMenu.load(str(arguments["language"])).say
@@ -103,6 +104,15 @@ async def read_request(
 def read_texts(value: JsonValue) -> list[str]:
     """Return the texts of a list in a job."""
     return [str(each) for each in value] if isinstance(value, list) else []
+
+
+def read_end(arguments: Mapping[str, JsonValue]) -> PurgeEnd | None:
+    """Return how far a purge reaches; None: a job of an earlier version takes all."""
+    match arguments:
+        case {"yes": int(message), "reply": int(reply), "change": int(change)}:
+            return PurgeEnd(message=message, reply=reply, change=change)
+        case _:
+            return None
 
 
 async def find_purge(app: AppContext, person: PersonId, before: int) -> AuditEntry | None:

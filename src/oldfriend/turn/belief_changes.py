@@ -11,7 +11,8 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.memory.belief_corrections import edit
 from oldfriend.memory.deletion.audit_log import list_purges
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.journal import get_latest_seq, list_object_journal
+from oldfriend.memory.journal import get_last_change, get_latest_seq, list_object_journal
+from oldfriend.memory.message_log import get_last_seq
 from oldfriend.memory.people import lock_person
 from oldfriend.queues.queue import OVERDUE_S
 from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
@@ -74,6 +75,9 @@ class BeginForgetting:
         }
         if chosen is None:
             arguments["purges"] = len(await list_purges(tx, person))
+            arguments["yes"] = scope.message.seq
+            arguments["reply"] = await get_last_seq(tx, person)
+            arguments["change"] = await get_last_change(tx, person)
         else:
             arguments |= {"about": chosen.about, "ids": [*chosen.ids]}
             arguments |= {"turns": [*self.turns], "seen": self.seen}
