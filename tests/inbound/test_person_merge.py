@@ -7,6 +7,7 @@ from typing import TypeAlias
 import pytest
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.app.audit_trail import AuditFilter, list_audit_trail
 from oldfriend.channels.channel import ChatRef, MessageDeletion
 from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.db.merge_record import list_merges
