@@ -109,9 +109,10 @@ async def test_audit_tells_what_asked_by_message_and_program(browse: Browse) -> 
     await told(browser, "Remind me tomorrow at 10am to call Eva")
     page = (await browser.get("/chat/messages")).json()
     mine = next(each for each in page["items"] if each["role"] == "person")
-    headers = {"Authorization": f"Bearer {token['token']}", "Idempotency-Key": "k1"}
+    headers = {"Authorization": f"Bearer {token['token']}", "Idempotency-Key": "program-1"}
     asked = {"text": "Remind me tomorrow at 11am to call Tom"}
     sent = await browser.post("/chat/messages", json=asked, headers=headers)
+    assert sent.status_code == 202, sent.text
     await until_topic(events(browser, after=page["position"]), "chat.message.done")
     records = (await browser.get("/audit")).json()["items"]
 

@@ -112,13 +112,14 @@ def _detect_by_stop_words(
         if fallback and fallback not in rivals:
             rivals = []
         found = _detect_by_known_words(words, hits, other_than=fallback, margin=1)
-        return found if found and _is_clear_of(rivals, found, words) else fallback
+        is_few = len(words) == MIN_FEW_WORDS  # of which one more is not much
+        return fallback if not found or (is_few and not _is_clear(found, rivals, words)) else found
     likeliest = [language for language in list_languages() if hits.get(language) == most]
     found = fallback if fallback in likeliest else likeliest[0]
     return _detect_by_known_words(words, hits, other_than=found, margin=SURE_MARGIN) or found
 
 
-def _is_clear_of(rivals: Iterable[str], found: str, words: list[str]) -> bool:
+def _is_clear(found: str, rivals: Iterable[str], words: list[str]) -> bool:
     """Tell whether a language knows clearly more words than others with as many stop words."""
     known = count_known_words(words)
     return all(known[found] - known.get(each, 0) >= SURE_MARGIN for each in rivals if each != found)
