@@ -58,6 +58,11 @@ async def test_everything_that_was_told_is_no_note(say: Say) -> None:
     assert "word for word" not in answer
 
 
+async def test_bare_time_of_day_is_no_impossible_weight(say: Say) -> None:
+    """It names nothing that is measured."""
+    assert "can hardly be right" not in (await say("3pm")).reply.text
+
+
 async def test_units_and_places_tell_no_language(say: Say) -> None:
     """Nor does a command: the answer is in the language of the conversation."""
     await say("I weigh 70 kg")
