@@ -180,6 +180,17 @@ async def list_merges(tx: Transaction, person: PersonId, *, now: Micros) -> list
     ]
 
 
+async def mark_undone(tx: Transaction, merge: PersonMerge, *, now: Micros) -> None:
+    """Keep of a merge only when it was undone."""
+    await tx.run("DELETE FROM merged_row WHERE merge = :merge", merge=merge.id)
+    await tx.run(
+        """UPDATE person_merge SET undone_at = :now, former = '', name = '', settings = '{}'
+           WHERE id = :merge""",
+        now=now,
+        merge=merge.id,
+    )
+
+
 async def forget_expired_merges(tx: Transaction, *, now: Micros) -> None:
     """Delete the lists of merges that can no longer be undone."""
     await tx.run(

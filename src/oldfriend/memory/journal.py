@@ -203,12 +203,6 @@ async def get_latest_seq(tx: Transaction, person: PersonId, object_id: ObjectId)
     return 0 if row is None or row[0] is None else int(row[0])
 
 
-async def get_last_change(tx: Transaction, person: PersonId) -> int:
-    """Return the seq of a person's newest decision, 0 when there is none."""
-    row = await tx.row("SELECT max(seq) FROM change WHERE person = :person", person=person)
-    return 0 if row is None or row[0] is None else int(row[0])
-
-
 async def insert_journal_entry(tx: Transaction, entry: JournalEntry) -> None:
     """Append one entry to the journal and mark its predecessor as ended."""
     if entry.previous_seq:

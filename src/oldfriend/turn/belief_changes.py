@@ -9,10 +9,10 @@ from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import ObjectId, PersonId, TurnId
 from oldfriend.domain.json import JsonValue
 from oldfriend.memory.belief_corrections import edit
+from oldfriend.memory.change_feed import get_feed_position
 from oldfriend.memory.deletion.audit_log import list_purges
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.journal import get_last_change, get_latest_seq, list_object_journal
-from oldfriend.memory.message_log import get_last_seq
+from oldfriend.memory.journal import get_latest_seq, list_object_journal
 from oldfriend.memory.people import lock_person
 from oldfriend.queues.queue import OVERDUE_S
 from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
@@ -76,8 +76,8 @@ class BeginForgetting:
         if chosen is None:
             arguments["purges"] = len(await list_purges(tx, person))
             arguments["yes"] = scope.message.seq
-            arguments["reply"] = await get_last_seq(tx, person)
-            arguments["change"] = await get_last_change(tx, person)
+            reached = await get_feed_position(tx, person)
+            arguments |= {"reply": reached.last_seq, "change": reached.last_change}
         else:
             arguments |= {"about": chosen.about, "ids": [*chosen.ids]}
             arguments |= {"turns": [*self.turns], "seen": self.seen}
