@@ -17,7 +17,7 @@ from oldfriend.queues.queue import lock_partition
 from oldfriend.queues.scheduled_jobs import JobSpec, parse_job_spec, schedule_job
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
 from oldfriend.turn.belief_changes import FORGET_NOTICE, PURGE_JOB, TELL_JOB
-from oldfriend.turn.request_handlers.forget_requests import load_preview
+from oldfriend.turn.request_handlers.forget_requests import ForgettingPreview, load_preview
 from oldfriend.turn.request_handlers.own_data_requests import format_counts
 
 
@@ -64,6 +64,7 @@ async def forget_chosen(app: AppContext, job: Job) -> None:
 
     async def hand_over(tx: Transaction, entry: str) -> None:
         told = {each: arguments[each] for each in ("chat", "language")}
+        told |= {"asked": count_asked(preview)}
         spec = JobSpec(name=TELL_JOB, arguments={**told, "entry": entry})
         await lock_partition(tx, job.queue, job.partition)
         await delete_jobs(tx, [job])
@@ -71,6 +72,11 @@ async def forget_chosen(app: AppContext, job: Job) -> None:
 
     seen = hash_plan(preview.plan)
     await forget(app, job.person, request, seen_digest=seen, on_deleted=hand_over)
+
+
+def count_asked(preview: ForgettingPreview) -> int:
+    """Count the messages in which it was asked for, which go, too, and were not shown."""
+    return len({each.id for each in preview.plan.messages}) - len(preview.messages)
 
 
 async def tell_forgotten(app: AppContext, job: Job) -> None:
@@ -81,7 +87,9 @@ async def tell_forgotten(app: AppContext, job: Job) -> None:
         done = await get_audit_entry(tx, job.person, str(arguments["entry"]))
     say = CommandMenu.load(str(arguments["language"])).say
     head = say["forgotten" if done.proved_at is not None else "forgotten_unproved"]
-    text = "\n".join([head, *format_counts(done.counts, say)])
+    asked = int(str(arguments.get("asked", 0)))
+    counts = {**done.counts, "messages": done.counts.get("messages", 0) - asked, "asked": asked}
+    text = "\n".join([head, *format_counts(counts, say)])
     key = f"{FORGET_NOTICE}/{arguments['entry']}"
     await tell(app, job.person, text, arguments, key=key, reason=say["forget_reason"])
 
