@@ -1,7 +1,7 @@
 """Calendar imports: what a calendar file puts on the list, moves there, and takes back again."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final
@@ -243,7 +243,7 @@ async def restore_former(
 ) -> None:
     """Set a task back to what it was before its last import, unless the person has ended it."""
     assert imported.former is not None and imported.former_told is not None
-    former = replace(imported.task, changed_at=now, **imported.former)
+    former = build_former(imported.task, imported.former, now=now)
     if former.is_active:
         await store(tx, DeskDecision(text="", saved=((former, imported.task),)), now=now)
     earlier = ImportedTask(
@@ -255,3 +255,27 @@ async def restore_former(
         former_told=None,
     )
     await save_imported(tx, former.person, name, earlier)
+
+
+def build_former(task: Task, former: Mapping[str, JsonValue], *, now: Micros) -> Task:
+    """Return a task with what an import had changed of it as it was. Raises ValueError."""
+    match former:
+        case {
+            "text": str(text),
+            "due_at": int() | None as due_at,
+            "starts_at": int() | None as starts_at,
+            "rrule": str() | None as rrule,
+            "zone": str(zone),
+            "is_date_only": bool(is_date_only),
+        }:
+            return replace(
+                task,
+                text=text,
+                due_at=due_at,
+                starts_at=starts_at,
+                rrule=rrule,
+                zone=zone,
+                is_date_only=is_date_only,
+                changed_at=now,
+            )
+    raise ValueError("no former task")
