@@ -124,7 +124,11 @@ class PushPressRequest(RequestModel):
     """The press of a button in a notification."""
 
     endpoint: str = Field(max_length=2_000, examples=["https://push.example.org/abc"])
-    message: str = Field(max_length=100, description="The message that the notification told of.")
+    message: str = Field(
+        max_length=100,
+        description="The message that the notification told of.",
+        examples=["018c2f6a-0000-7000-8000-000000000000"],
+    )
     command: str = Field(min_length=2, max_length=MAX_COMMAND_BYTES, examples=["/done 0190abcd"])
 
 
