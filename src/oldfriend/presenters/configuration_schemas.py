@@ -164,8 +164,11 @@ class ModelTestSchema(Schema):
     """The result of testing a model."""
 
     works: bool
-    told: LocalizedTextSchema = field(
+    message: LocalizedTextSchema = field(
         metadata=describe("What the model said, or why it does not work.")
+    )
+    told: LocalizedTextSchema = field(
+        metadata=describe("The former name of `message`.", deprecated=True)
     )
     took_ms: int
 
@@ -225,7 +228,7 @@ class BotSchema(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceSchema(Schema):
+class LinkedAccountSchema(Schema):
     """An address by which you are known."""
 
     channel: str
@@ -244,15 +247,15 @@ class PersonMergeSchema(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacesSchema(Schema):
+class LinkedAccountsSchema(Schema):
     """Where you are known, and what can be undone, the last one first."""
 
-    items: tuple[PlaceSchema, ...]
+    items: tuple[LinkedAccountSchema, ...]
     merges: tuple[PersonMergeSchema, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceCodeSchema(Schema):
+class AccountLinkCodeSchema(Schema):
     """A code to send from another app of yours."""
 
     code: str = field(metadata=describe(examples=["123456"]))

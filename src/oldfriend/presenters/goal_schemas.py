@@ -24,8 +24,14 @@ class GoalSchema(Schema):
     done_in_period: int | None = field(
         metadata=describe("How often it was done in the day, week or month that it is.")
     )
-    told: int = field(metadata=describe("How often something was told that was done for it."))
-    last_told: str | None
+    progress_count: int = field(
+        metadata=describe("How often something was told that was done for it.")
+    )
+    last_progress: str | None = field(metadata=describe("When the last of it was told."))
+    told: int = field(metadata=describe("The former name of `progress_count`.", deprecated=True))
+    last_told: str | None = field(
+        metadata=describe("The former name of `last_progress`.", deprecated=True)
+    )
     deadline: str | None
     next_action: str
     created: str
@@ -36,6 +42,8 @@ class GoalSchema(Schema):
         """Present a goal, with times in the person's zone."""
         goal, rhythm = state.goal, state.goal.rhythm
         scope = DeskScope(person=goal.person, zone=zone, now=now, language=goal.language)
+        count = len(state.progress)
+        last = format_time(state.progress[-1].at, zone) if state.progress else None
         return cls(
             id=goal.id,
             text=goal.text,
@@ -47,8 +55,10 @@ class GoalSchema(Schema):
             done_in_period=None
             if rhythm is None
             else count_in_period(state.progress, rhythm.period, scope),
-            told=len(state.progress),
-            last_told=format_time(state.progress[-1].at, zone) if state.progress else None,
+            progress_count=count,
+            last_progress=last,
+            told=count,
+            last_told=last,
             deadline=format_time(goal.deadline, zone),
             next_action=goal.next_action,
             created=format_time(goal.created_at, zone),

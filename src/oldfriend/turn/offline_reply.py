@@ -210,10 +210,10 @@ def build_reply_text(
             text, items = add_receipt_items(text, used)
             if not is_rather_told(perception, items, context):
                 return text, items
-            told, related = acknowledge_statement(perception, context.recall_result, book)
+            told, related = acknowledge_statement(perception, context, book)
             return add_receipt_items(told, related)
         case "statement":
-            told, related = acknowledge_statement(perception, context.recall_result, book)
+            told, related = acknowledge_statement(perception, context, book)
             return add_receipt_items(told, related)
         case "remember":
             return format_note_confirmation(perception.note or "", context, book), ()

@@ -180,9 +180,11 @@ def format_note_entry(note: KnownNote, book: LocalePhrases) -> str:
 
 
 def acknowledge_statement(
-    perception: Perception, recall_result: RecallResult, book: LocalePhrases
+    perception: Perception, context: ReplyContext, book: LocalePhrases
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Acknowledge a statement; without a related memory if the person seems stressed.
+
+    Of what something was done for, that was told already, nothing more is said.
 
     What is told to be done is not thanked for as if it were, and of a language that nothing was
     trained to read only the words are said to be kept.
@@ -191,6 +193,8 @@ def acknowledge_statement(
         return book.phrases["acknowledgement_hard"], ()
     if is_good_news(perception.text, book):
         return book.phrases["acknowledgement_glad"], ()
+    if any(each.changes and each.text for each in context.handled):
+        return "", ()
     if asks_for_creation(perception):
         return book.phrases["needs_model"], ()
     if is_short_act(perception.text, "command", MIN_COMMAND):
@@ -201,7 +205,7 @@ def acknowledge_statement(
         return book.phrases["kept_words"], ()
     languages = {perception.language, perception.detected_language or perception.language}
     return acknowledge_with_related(
-        recall_result, book, puts_right=is_short_correction(perception.text, languages)
+        context.recall_result, book, puts_right=is_short_correction(perception.text, languages)
     )
 
 
