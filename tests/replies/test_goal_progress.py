@@ -184,7 +184,7 @@ async def test_whole_things_are_counted_not_what_is_told_of_them(
 
 @pytest.mark.parametrize(
     ("denied", "kept"),
-    [("I didn't run 5 km", []), ("that doesn't count", [("distance_run", 5.0)])],
+    [("I didn't run 5 km", []), ("that doesn't count", [("running", 5.0)])],
 )
 async def test_number_goes_with_a_run_that_was_not(
     app: AppContext,
