@@ -295,7 +295,7 @@ END:VCALENDAR
 def test_calendar_is_shown_before_it_is_put_on_the_list(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:
-    """With what is over; and brought in again it is there already."""
+    """With what is over; brought in again it is there already, and its undo takes it off."""
     file = tmp_path / "choir.ics"
     file.write_text(CALENDAR)
     with served(program), opened(browser, new_link(program)) as (page, complaints):
@@ -312,6 +312,16 @@ def test_calendar_is_shown_before_it_is_put_on_the_list(
         page.locator("input[type=file]").set_input_files(file)
         expect(parcel).to_contain_text("on your list already")
         parcel.get_by_role("button", name="Close").click()
+        imported = page.locator("li.import").filter(has_text="choir.ics")
+        expect(imported).to_contain_text("1 new entry · A calendar")
         go_to_memory(page)
-        expect(page.get_by_role("region", name="Reminders and to-dos")).to_contain_text("Choir")
+        tasks = page.get_by_role("region", name="Reminders and to-dos")
+        expect(tasks).to_contain_text("Choir")
+        go_to_settings(page, "Import & export")
+        imported.get_by_role("button", name="Remove this import").click()
+        page.locator(".sure button").first.click()
+        expect(imported).to_contain_text("removed")
+        expect(page.locator(".taken-back")).to_contain_text("1 reminder is off your list")
+        go_to_memory(page)
+        expect(tasks).not_to_contain_text("Choir")
     assert complaints == []

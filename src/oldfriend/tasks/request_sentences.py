@@ -87,3 +87,15 @@ def is_part(phrases: TaskPhrases, sentence: str, asked: AskedTask) -> bool:
     """Whether a sentence holds a part of what a request says."""
     said = [*asked.what.split(", "), asked.time_words]
     return bool(phrases.list_cues(sentence)) or any(each and each in sentence for each in said)
+
+
+def list_undecided(text: str, asked: Sequence[AskedTask]) -> list[str]:
+    """Return the sentences that only name what is no task: an order to forget beside a reminder."""
+    sentences = split_sentences(text)
+    refs = [each.ref for each in asked if each.is_maybe and each.action == "cancel" and each.ref]
+    others = [each.what or each.ref for each in asked if each.ref not in refs]
+    return [
+        each
+        for each in sentences
+        if any(ref in each for ref in refs) and not any(one and one in each for one in others)
+    ]

@@ -4,7 +4,6 @@ They cover the profile, open promises, the sources of the last reply, past belie
 preview of a deletion. Reads and never writes.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -19,18 +18,15 @@ from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.memory.belief_views import get_memory_state
-from oldfriend.memory.chat_history import list_said_texts
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
 from oldfriend.memory.deletion.deletion_plan import plan_deletion
 from oldfriend.memory.deletion.selection import (
     DeletionRequest,
-    has_any_name,
     select_for_deletion,
 )
 from oldfriend.memory.journal import list_journal_as_of
 from oldfriend.memory.message_log import get_message, list_messages, list_recent_messages
 from oldfriend.memory.receipts import Receipt, find_receipt
-from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.search import list_named_entities
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
 from oldfriend.search.question_patterns import (
@@ -40,14 +36,13 @@ from oldfriend.search.question_patterns import (
 )
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.subject_query import is_only_about_kin
-from oldfriend.search.synonyms import get_role_words, list_key_synonyms
+from oldfriend.search.synonyms import list_key_synonyms
 from oldfriend.search.time_query import find_recap_spans, is_recap_query
-from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.search.types import SearchQuery
-from oldfriend.turn.intent import EDGE_PUNCTUATION
 from oldfriend.turn.quotes import SENTENCE_BREAK
 from oldfriend.turn.recalled import RecalledBelief
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY
+from oldfriend.turn.request_handlers.forget_requests import find_kept_phrase
 from oldfriend.turn.retrieval import get_utc_offset_s, load_known_with_evidence
 from oldfriend.turn.turn_outcome import Utterance
 
@@ -127,11 +122,6 @@ class PastBeliefs:
 
     at: Micros
     memories: tuple[Memory, ...]
-
-
-MAX_PHRASE_WORDS: Final = 16
-CONTENT: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
-"""A word, or a Chinese character."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +274,13 @@ async def preview_deletion(
     Its own words are looked for before somebody in them: "Lena's phone number" is not all of Lena.
     """
     named = list_named_entities(utterance.text, entities)
-    phrase = await find_kept_phrase(tx, utterance, language)
+    phrase = await find_kept_phrase(
+        tx,
+        utterance.person.id,
+        utterance.text,
+        language,
+        before=utterance.messages[0].seq,
+    )
     if phrase is None and not named:
         return None
     person, name = utterance.person.id, phrase or named[0].name
@@ -294,43 +290,3 @@ async def preview_deletion(
     beliefs = sum(isinstance(change.after, Memory) for change in plan.deleted.values())
     messages = len({each.id for each in plan.messages})
     return DeletionPreview(name=name, message_count=messages, belief_count=beliefs)
-
-
-async def find_kept_phrase(tx: Transaction, utterance: Utterance, language: str) -> str | None:
-    """Return the longest phrase of a request to forget that occurs in something the person said.
-
-    None if that is less than half of them.
-    """
-    forget = load_phrases(language).patterns.forget
-    words = utterance.text.strip(EDGE_PUNCTUATION)
-    begun = forget.search(words.lower())
-    content = [
-        (found.start(), found.end())
-        for found in CONTENT.finditer(words, begun.end() if begun else 0)
-        if not is_stop_word(found[0].lower(), language)
-    ]
-    roles = get_role_words(language)  # "my friend Lena" is all of her
-    named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
-    said = await list_said_texts(tx, utterance.person.id, before=utterance.messages[0].seq)
-    told = [text for text in said if not forget.search(text.lower())]
-    for alike in list_phrases(words, (named or content)[:MAX_PHRASE_WORDS]):
-        counts = {each: sum(has_any_name(text, {each}) for text in told) for each in alike}
-        found = [each for each in alike if counts[each]]
-        if found:
-            return min(reversed(found), key=lambda each: counts[each])
-    return None
-
-
-def list_phrases(text: str, content: Sequence[tuple[int, int]]) -> list[list[str]]:
-    """List the phrases of a text between words of content, at these places, the longest first.
-
-    Each has half of those words at least; those of equally many are together.
-    """
-    return [
-        [
-            text[content[first][0] : content[first + size - 1][1]]
-            for first in range(len(content) - size + 1)
-        ]
-        for size in range(len(content), 0, -1)
-        if 2 * size >= len(content)
-    ]

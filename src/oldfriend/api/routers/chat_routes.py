@@ -24,7 +24,7 @@ from oldfriend.domain.clock import MAX_TIME, Micros, get_zone
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import MessageId, PersonId
-from oldfriend.domain.messages import PRESSED_DETAIL, Message
+from oldfriend.domain.messages import PRESSED_DETAIL, PROGRAM_DETAIL, Message
 from oldfriend.inbound.accept import (
     ChatContext,
     MessageSubmission,
@@ -224,7 +224,12 @@ async def send_message(
     if said.zone is not None:
         get_zone(said.zone)
     chat_context = await open_web_chat(app.db, app.clock, me.person.id)
-    submission = MessageSubmission(text=said.text, zone=said.zone, external_id=idempotency_key)
+    submission = MessageSubmission(
+        text=said.text,
+        zone=said.zone,
+        external_id=idempotency_key,
+        details={PROGRAM_DETAIL: me.token} if me.is_program else {},
+    )
     claim_now = hub.has_capacity
     accepted = await accept_message(app, chat_context, submission, claim_now=claim_now)
     if accepted is None:
