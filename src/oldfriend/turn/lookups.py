@@ -14,7 +14,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros, to_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, Memory, MemoryState
+from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
 from oldfriend.lang.message_acts import classify_act
@@ -27,9 +27,12 @@ from oldfriend.memory.deletion.selection import (
     has_any_name,
     select_for_deletion,
 )
+from oldfriend.memory.evidence import list_supported_objects
 from oldfriend.memory.journal import list_journal_as_of
 from oldfriend.memory.message_log import get_message, list_messages, list_recent_messages
 from oldfriend.memory.receipts import Receipt, find_receipt
+from oldfriend.memory.restatement_detection import tokenize_statement
+from oldfriend.memory.segments import list_uncut_spans
 from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.search import list_named_entities
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
@@ -168,6 +171,72 @@ async def load_previous_sources(tx: Transaction, utterance: Utterance) -> ReplyS
         core_block_text=await load_core_block_answer(tx, receipt, question),
         core_block_message_id=question,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutRight:
+    """What a message has put right."""
+
+    beliefs: tuple[RecalledBelief, ...] = ()  # as they are believed since
+    before: tuple[Memory, ...] = ()  # what they replaced
+    earlier: tuple[Evidence, ...] = ()  # what was said before it, and is read by it now
+    is_understood: bool  # anything is believed because of it
+    zone: str
+
+    @property
+    def has_changed(self) -> bool:
+        """Tell whether anything is believed otherwise since."""
+        return bool(self.beliefs and (self.before or self.earlier))
+
+
+async def load_put_right(tx: Transaction, utterance: Utterance) -> PutRight | None:
+    """Return what the message itself has put right of what was said or believed before.
+
+    None if it is not read yet.
+    """
+    person, own = utterance.person.id, [each.id for each in utterance.messages]
+    uncut = await list_uncut_spans(tx, person, session=utterance.message.session)
+    if any(each.first_seq <= utterance.message.seq for each in uncut):
+        return None
+    resting = await list_supported_objects(tx, person, own)
+    ids = sorted({each for found in resting.values() for each in found})
+    states = [await find_known(tx, person, each) for each in ids]
+    live = [each for each in states if each is not None and each.memory.is_live]
+    beliefs = await load_known_with_evidence(tx, person, live)
+    earlier = {each: list_changed_evidence(each, utterance) for each in beliefs}
+    is_new = {
+        each: bool(earlier[each]) or all(words.message in own for words in each.evidence)
+        for each in beliefs
+    }
+    replaced = [
+        await find_known(tx, person, link.target)
+        for each in beliefs
+        for link in each.state.memory.relations
+        if link.kind == "supersedes" and is_new[each]
+    ]
+    return PutRight(
+        beliefs=tuple(each for each in beliefs if is_new[each]),
+        before=tuple(each.memory for each in replaced if each is not None),
+        earlier=tuple(words for found in earlier.values() for words in found),
+        is_understood=bool(beliefs),
+        zone=utterance.message.zone,
+    )
+
+
+def list_changed_evidence(belief: RecalledBelief, utterance: Utterance) -> list[Evidence]:
+    """Return what was said earlier of a belief without a word that this message gives it.
+
+    A message that gives it no word has put right what is written otherwise, such as its day.
+    """
+    own = {each.id for each in utterance.messages}
+    told = {each.word for each in tokenize_statement(utterance.own_words)}
+    told &= {each.word for each in tokenize_statement(belief.state.memory.text)}
+    return [
+        each
+        for each in belief.evidence
+        if each.message not in own
+        and not (told and told <= {word.word for word in tokenize_statement(each.quote)})
+    ]
 
 
 async def load_core_block_answer(tx: Transaction, receipt: Receipt, question: str) -> str:
