@@ -341,7 +341,7 @@ def may_put_right(perception: Perception) -> bool:
 
 
 def begins_as_correction(text: str, languages: Collection[str]) -> bool:
-    """Tell whether a text begins like a correction, is marked as one, or denies what it replaces."""
+    """Tell whether a text begins like a correction, is marked as one, or denies a word."""
     return (
         is_marked_correction(text)
         or any(has_correction_words(text, each) for each in languages)
