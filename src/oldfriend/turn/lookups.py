@@ -1,7 +1,7 @@
 """Lookups: exact reads for rule-made replies that need no search, with the evidence for each.
 
-They cover the profile, open promises, the sources of the last reply, past beliefs of a day and the
-preview of a deletion. Reads and never writes.
+They cover the profile, open promises, the sources of the last reply, past beliefs of a day and
+what is to be forgotten. Reads and never writes.
 """
 
 import re
@@ -14,19 +14,15 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros, to_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryState
+from oldfriend.domain.memories import Evidence, Memory, MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
-from oldfriend.memory.belief_views import get_memory_state
+from oldfriend.memory.belief_views import get_memory_state, list_entities
 from oldfriend.memory.chat_history import list_said_texts
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
-from oldfriend.memory.deletion.deletion_plan import plan_deletion
-from oldfriend.memory.deletion.selection import (
-    DeletionRequest,
-    has_any_name,
-    select_for_deletion,
-)
+from oldfriend.memory.deletion.selection import has_any_name
 from oldfriend.memory.evidence import list_supported_objects
 from oldfriend.memory.journal import list_journal_as_of
 from oldfriend.memory.message_log import get_message, list_messages, list_recent_messages
@@ -135,15 +131,6 @@ class PastBeliefs:
 MAX_PHRASE_WORDS: Final = 16
 CONTENT: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 """A word, or a Chinese character."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeletionPreview:
-    """What forgetting somebody would delete."""
-
-    name: str
-    message_count: int
-    belief_count: int
 
 
 async def load_previous_sources(tx: Transaction, utterance: Utterance) -> ReplySources:
@@ -345,24 +332,16 @@ def subtract_year(day: date) -> date:
     return day - timedelta(days=365)
 
 
-async def preview_deletion(
-    tx: Transaction, utterance: Utterance, entities: Sequence[Entity], language: str
-) -> DeletionPreview | None:
-    """Return what forgetting would delete of what the text names; None if it names nothing kept.
+async def find_forgotten_name(tx: Transaction, utterance: Utterance, language: str) -> str | None:
+    """Return what a request to forget names of what is kept, or None.
 
     Its own words are looked for before somebody in them: "Lena's phone number" is not all of Lena.
     """
-    named = list_named_entities(utterance.text, entities)
     phrase = await find_kept_phrase(tx, utterance, language)
-    if phrase is None and not named:
-        return None
-    person, name = utterance.person.id, phrase or named[0].name
-    plan = await plan_deletion(
-        tx, person, await select_for_deletion(tx, person, DeletionRequest(about=name))
-    )
-    beliefs = sum(isinstance(change.after, Memory) for change in plan.deleted.values())
-    messages = len({each.id for each in plan.messages})
-    return DeletionPreview(name=name, message_count=messages, belief_count=beliefs)
+    if phrase is not None:
+        return phrase
+    named = list_named_entities(utterance.text, await list_entities(tx, utterance.person.id))
+    return named[0].name if named else None
 
 
 async def find_kept_phrase(tx: Transaction, utterance: Utterance, language: str) -> str | None:
@@ -380,6 +359,8 @@ async def find_kept_phrase(tx: Transaction, utterance: Utterance, language: str)
     ]
     roles = get_role_words(language)  # "my friend Lena" is all of her
     named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
+    if get_traits(language).is_han:  # a name in other letters is one word, not one of many
+        named = [each for each in content if words[slice(*each)].isascii()]
     said = await list_said_texts(tx, utterance.person.id, before=utterance.messages[0].seq)
     told = [text for text in said if not forget.search(text.lower())]
     for alike in list_phrases(words, (named or content)[:MAX_PHRASE_WORDS]):

@@ -25,7 +25,6 @@ from oldfriend.turn.attribution.cues import load_cues, load_cues_for
 from oldfriend.turn.belief_texts import (
     format_belief_sentence,
     format_dated_memory,
-    format_deletion_preview,
     format_evidence_quote,
     format_past_beliefs,
     format_profile,
@@ -91,8 +90,6 @@ def answer_about_beliefs(
             return format_past_beliefs(context.past_beliefs, book, zone), build_past_items(
                 context.past_beliefs
             )
-        case "forget":
-            return format_deletion_preview(context.deletion_preview, book), ()
         case "correct" if context.put_right is not None and context.put_right.has_changed:
             text, told = tell_put_right(context.put_right, book)
             return text, [build_recalled_item(each, used=True) for each in told]

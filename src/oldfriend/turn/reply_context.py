@@ -31,7 +31,6 @@ from oldfriend.turn.intent import Perception
 from oldfriend.turn.later_messages import add_later_messages, may_put_right
 from oldfriend.turn.lookups import (
     NO_REPLY_SOURCES,
-    DeletionPreview,
     PastBeliefs,
     PutRight,
     ReplySources,
@@ -40,7 +39,6 @@ from oldfriend.turn.lookups import (
     load_previous_sources,
     load_put_right,
     load_told_then,
-    preview_deletion,
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
 from oldfriend.turn.profile_facts import list_profile_facts
@@ -86,7 +84,7 @@ MAX_RECALLED = 32
 """The most messages recalled for a reply by a model; hardly more fit into its budget."""
 
 
-LOOKUP_INTENTS = frozenset({"about_me", "promises", "why_so", "correct", "believed_then", "forget"})
+LOOKUP_INTENTS = frozenset({"about_me", "promises", "why_so", "correct", "believed_then"})
 """Intents that need lookups beyond recall."""
 
 
@@ -114,7 +112,6 @@ class ReplyContext:
     put_right: PutRight | None = None  # what the message has put right, if it is a correction
     past_beliefs: PastBeliefs | None = None
     told_then: ToldThen | None = None  # at the time that is all that is asked about
-    deletion_preview: DeletionPreview | None = None
     companion_state: CompanionState = EMPTY_COMPANION_STATE  # loaded only if a model answers
     read_error: str | None = None  # why some of the memory could not be read
     unread_parts: tuple[ContextPart, ...] = ()
@@ -457,13 +454,6 @@ async def load_lookups(
         tx, utterance, search_deps, text=perception.question or utterance.text
     )
     context = replace(context, user_context=known)
-    if perception.intent == "forget":
-        return replace(
-            context,
-            deletion_preview=await preview_deletion(
-                tx, utterance, known.entities, perception.language
-            ),
-        )
     if perception.intent == "about_me":
         told_ids = await list_entities_mentioned_by_person(tx, person.id)
         told_entities = tuple(

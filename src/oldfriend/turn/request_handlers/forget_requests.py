@@ -21,6 +21,7 @@ from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
 from oldfriend.memory.deletion.erase import count_deletions
 from oldfriend.memory.deletion.orphan_analysis import is_written_by_person
 from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
+from oldfriend.turn.lookups import find_forgotten_name
 from oldfriend.turn.request_handlers.command_requests import read_memory_command
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
@@ -107,26 +108,39 @@ def get_turn(utterance: Utterance) -> TurnId:
 
 
 async def handle_forget(context: HandlerContext) -> HandledRequest | None:
-    """Show what would go with somebody or something, and ask."""
+    """Show what would go with somebody or something, and ask.
+
+    Where no model answers, also if words name what is kept: "forget the wifi password".
+    """
     command = read_memory_command(context.text)
-    if command is None or command.name != "forget":
+    name = await find_name(context) if command is None else command.words
+    if name is None or (command is not None and command.name != "forget"):
         return None
     say = CommandMenu.load(context.perception.reply_language).say
-    if not command.words:
+    if not name:
         return HandledRequest(name=NAME, text=say["forget_usage"], is_command=True)
-    request = DeletionRequest(about=command.words)
+    request = DeletionRequest(about=name)
     utterance = context.utterance
     try:
         async with context.db.begin_read() as tx:
             preview = await load_preview(tx, utterance.person.id, request, get_turn(utterance))
     except AmbiguousName as error:
-        text = say["forget_several"].format(name=command.words, which=error.which)
+        text = say["forget_several"].format(name=name, which=error.which)
         return HandledRequest(name=NAME, text=text, is_command=True)
     if preview is None:
-        text = say["forget_none"].format(name=command.words)
+        text = say["forget_none"].format(name=name)
         return HandledRequest(name=NAME, text=text, is_command=True)
     language = context.perception.reply_language
     return build_question(utterance, preview, request, language=language)
+
+
+async def find_name(context: HandlerContext) -> str | None:
+    """Return what a request in plain words names of what is kept; None if a model answers it."""
+    is_offline = context.model_name is None or context.unavailable_reason is not None
+    if not is_offline or context.left is not None or context.perception.intent != "forget":
+        return None
+    async with context.db.begin_read() as tx:
+        return await find_forgotten_name(tx, context.utterance, context.perception.language)
 
 
 def build_question(
