@@ -26,6 +26,7 @@ from oldfriend.presenters.message_schemas import (
     evidence_as_text,
     format_message,
     format_said_at,
+    format_time_in_words,
 )
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.turn.reason_texts import (
@@ -42,6 +43,8 @@ from oldfriend.usage.model_calls import list_shown_ids
 ReceiptObject: TypeAlias = Message | Memory | None
 
 MAX_REPLY_TIME: Final = HOUR  # one that took longer was delayed, which says nothing about speed
+MAX_LEFT_OUT: Final = 3
+"""Items that were left out and are named, the first; all of them are in the JSON."""
 MAX_QUOTES = 3  # of a belief, shown with a reply; `memory show` lists the rest
 SURENESS: Final = "It seemed {likelihood} that this answers you."
 UNSURE: Final = (
@@ -399,7 +402,10 @@ def receipt_as_text(resolved: ResolvedReceipt) -> str:
         lines += ["", "Only shown to the model, as earlier conversation:"]
         lines += [format_message(message) for message in resolved.shown_context]
     if grounds.left_out:
-        lines += ["", "Also considered, and left out:", *format_items(resolved, grounds.left_out)]
+        shown = format_items(resolved, grounds.left_out[:MAX_LEFT_OUT])
+        lines += ["", "Also considered, and left out:", *shown]
+        rest = len(grounds.left_out) - MAX_LEFT_OUT
+        lines += [f"  … and {rest} more, which counted less"] if rest > 0 else []
     return "\n".join(
         [*lines, "", *format_confidence(receipt), *list_missing_texts(receipt)]
     ).rstrip()
@@ -407,7 +413,8 @@ def receipt_as_text(resolved: ResolvedReceipt) -> str:
 
 def format_occasion(resolved: ResolvedReceipt) -> list[str]:
     """Format what was answered, or that nothing was."""
-    when = f"({format_said_at(resolved.asked)}, {resolved.asked.channel}):"
+    asked = resolved.asked
+    when = f"({format_time_in_words(asked.at, asked.zone)}, {asked.channel}):"
     if UNPROMPTED_KEY in resolved.receipt.details:
         return [f"I wrote without being asked {when}"]
     return [f"You said {when}", f"    {to_one_line(resolved.asked.text)}", "I replied:"]
