@@ -44,6 +44,7 @@ from oldfriend.search.time_query import find_recap_spans, is_recap_query
 from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.search.types import SearchQuery
 from oldfriend.turn.intent import EDGE_PUNCTUATION
+from oldfriend.turn.later_messages import is_short_correction
 from oldfriend.turn.quotes import SENTENCE_BREAK
 from oldfriend.turn.recalled import RecalledBelief
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY
@@ -296,12 +297,18 @@ async def list_told(
         until=get_span_end(span, question.zone_offset_s, now=now),
         limit=MAX_TOLD_THEN,
     )
-    return [each for each in said if each.trust == "person" and is_telling(each.text)]
+    return [
+        each for each in said if each.trust == "person" and is_telling(each.text, each.language)
+    ]
 
 
-def is_telling(text: str) -> bool:
-    """Tell whether a message tells something, rather than only asks, orders or greets."""
-    return classify_act(text)["statement"] >= MIN_TELLING
+def is_telling(text: str, language: str | None) -> bool:
+    """Tell whether a message tells something, rather than only asks, orders or greets.
+
+    What puts right tells, too, however short it is: "Mia, not Miso".
+    """
+    is_statement = classify_act(text)["statement"] >= MIN_TELLING
+    return is_statement or is_short_correction(text, {language or ""})
 
 
 def get_span_start(span: DateSpan, offset_s: int, *, now: Micros) -> Micros:
