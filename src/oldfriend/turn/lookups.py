@@ -1,10 +1,9 @@
 """Lookups: exact reads for rule-made replies that need no search, with the evidence for each.
 
-They cover the profile, open promises, the sources of the last reply, past beliefs of a day and
-what is to be forgotten. Reads and never writes.
+They cover the profile, open promises, the sources of the last reply, what a correction has changed
+and past beliefs of a day. Reads and never writes.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -17,20 +16,15 @@ from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Evidence, Memory, MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
-from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
-from oldfriend.memory.belief_views import get_memory_state, list_entities
-from oldfriend.memory.chat_history import list_said_texts
+from oldfriend.memory.belief_views import get_memory_state
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
-from oldfriend.memory.deletion.selection import has_any_name
 from oldfriend.memory.evidence import list_supported_objects
 from oldfriend.memory.journal import list_journal_as_of
 from oldfriend.memory.message_log import get_message, list_messages, list_recent_messages
 from oldfriend.memory.receipts import Receipt, find_receipt
 from oldfriend.memory.restatement_detection import tokenize_statement
 from oldfriend.memory.segments import list_uncut_spans
-from oldfriend.prompts.locale_phrases import load_phrases
-from oldfriend.search import list_named_entities
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
 from oldfriend.search.question_patterns import (
     RequestedAttribute,
@@ -39,11 +33,9 @@ from oldfriend.search.question_patterns import (
 )
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.subject_query import is_only_about_kin
-from oldfriend.search.synonyms import get_role_words, list_key_synonyms
+from oldfriend.search.synonyms import list_key_synonyms
 from oldfriend.search.time_query import find_recap_spans, is_recap_query
-from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.search.types import SearchQuery
-from oldfriend.turn.intent import EDGE_PUNCTUATION
 from oldfriend.turn.later_messages import is_short_correction
 from oldfriend.turn.quotes import SENTENCE_BREAK
 from oldfriend.turn.recalled import RecalledBelief
@@ -127,11 +119,6 @@ class PastBeliefs:
 
     at: Micros
     memories: tuple[Memory, ...]
-
-
-MAX_PHRASE_WORDS: Final = 16
-CONTENT: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
-"""A word, or a Chinese character."""
 
 
 async def load_previous_sources(tx: Transaction, utterance: Utterance) -> ReplySources:
@@ -337,57 +324,3 @@ def to_utc_midnight(day: date) -> datetime:
 def subtract_year(day: date) -> date:
     """Return roughly the same day a year earlier."""
     return day - timedelta(days=365)
-
-
-async def find_forgotten_name(tx: Transaction, utterance: Utterance, language: str) -> str | None:
-    """Return what a request to forget names of what is kept, or None.
-
-    Its own words are looked for before somebody in them: "Lena's phone number" is not all of Lena.
-    """
-    phrase = await find_kept_phrase(tx, utterance, language)
-    if phrase is not None:
-        return phrase
-    named = list_named_entities(utterance.text, await list_entities(tx, utterance.person.id))
-    return named[0].name if named else None
-
-
-async def find_kept_phrase(tx: Transaction, utterance: Utterance, language: str) -> str | None:
-    """Return the longest phrase of a request to forget that occurs in something the person said.
-
-    None if that is less than half of them.
-    """
-    forget = load_phrases(language).patterns.forget
-    words = utterance.text.strip(EDGE_PUNCTUATION)
-    begun = forget.search(words.lower())
-    content = [
-        (found.start(), found.end())
-        for found in CONTENT.finditer(words, begun.end() if begun else 0)
-        if not is_stop_word(found[0].lower(), language)
-    ]
-    roles = get_role_words(language)  # "my friend Lena" is all of her
-    named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
-    if get_traits(language).is_han:  # a name in other letters is one word, not one of many
-        named = [each for each in content if words[slice(*each)].isascii()]
-    said = await list_said_texts(tx, utterance.person.id, before=utterance.messages[0].seq)
-    told = [text for text in said if not forget.search(text.lower())]
-    for alike in list_phrases(words, (named or content)[:MAX_PHRASE_WORDS]):
-        counts = {each: sum(has_any_name(text, {each}) for text in told) for each in alike}
-        found = [each for each in alike if counts[each]]
-        if found:
-            return min(reversed(found), key=lambda each: counts[each])
-    return None
-
-
-def list_phrases(text: str, content: Sequence[tuple[int, int]]) -> list[list[str]]:
-    """List the phrases of a text between words of content, at these places, the longest first.
-
-    Each has half of those words at least; those of equally many are together.
-    """
-    return [
-        [
-            text[content[first][0] : content[first + size - 1][1]]
-            for first in range(len(content) - size + 1)
-        ]
-        for size in range(len(content), 0, -1)
-        if 2 * size >= len(content)
-    ]
