@@ -119,19 +119,33 @@ def get_turn(utterance: Utterance) -> TurnId:
 
 
 async def handle_forget(context: HandlerContext) -> HandledRequest | None:
-    """Show what would go with somebody or something, and ask.
-
-    Where no model answers, also if words name what is kept: "forget the wifi password".
-    """
+    """Show what would go with somebody or something, and ask."""
     command = read_memory_command(context.text)
-    name = await find_name(context) if command is None else command.words
-    if name is None or (command is not None and command.name != "forget"):
+    if command is None or command.name != "forget":
         return None
-    say = CommandMenu.load(context.perception.reply_language).say
-    if not name:
+    if not command.words:
+        say = CommandMenu.load(context.perception.reply_language).say
         return HandledRequest(name=NAME, text=say["forget_usage"], is_command=True)
-    request = DeletionRequest(about=name)
-    utterance = context.utterance
+    return await show_and_ask(context, command.words)
+
+
+async def handle_words(context: HandlerContext) -> HandledRequest | None:
+    """Show what would go and ask where plain words name what is kept: "forget the wifi password".
+
+    Only where no model answers, who has a tool for it, and nobody else takes the words.
+    """
+    is_offline = context.model_name is None or context.unavailable_reason is not None
+    if not is_offline or context.left is not None or context.perception.intent != "forget":
+        return None
+    async with context.db.begin_read() as tx:
+        name = await find_forgotten_name(tx, context.utterance, context.perception.language)
+    return None if name is None else await show_and_ask(context, name)
+
+
+async def show_and_ask(context: HandlerContext, name: str) -> HandledRequest:
+    """Show what would go with a name or word, and ask; or say that it is of several, or none."""
+    language, utterance = context.perception.reply_language, context.utterance
+    say, request = CommandMenu.load(language).say, DeletionRequest(about=name)
     try:
         async with context.db.begin_read() as tx:
             preview = await load_preview(tx, utterance.person.id, request, get_turn(utterance))
@@ -141,17 +155,7 @@ async def handle_forget(context: HandlerContext) -> HandledRequest | None:
     if preview is None:
         text = say["forget_none"].format(name=name)
         return HandledRequest(name=NAME, text=text, is_command=True)
-    language = context.perception.reply_language
     return build_question(utterance, preview, request, language=language)
-
-
-async def find_name(context: HandlerContext) -> str | None:
-    """Return what a request in plain words names of what is kept; None if a model answers it."""
-    is_offline = context.model_name is None or context.unavailable_reason is not None
-    if not is_offline or context.left is not None or context.perception.intent != "forget":
-        return None
-    async with context.db.begin_read() as tx:
-        return await find_forgotten_name(tx, context.utterance, context.perception.language)
 
 
 async def find_forgotten_name(tx: Transaction, utterance: Utterance, language: str) -> str | None:
@@ -258,3 +262,4 @@ def format_lines(texts: Sequence[str]) -> Iterator[str]:
 
 
 FORGET_REQUESTS: Final = RequestHandler(name=NAME, handle=handle_forget)
+FORGET_IN_WORDS: Final = RequestHandler(name="forget_in_words", handle=handle_words)
