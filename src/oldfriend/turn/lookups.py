@@ -177,7 +177,9 @@ async def load_put_right(tx: Transaction, utterance: Utterance) -> PutRight | No
     ids = sorted({each for found in resting.values() for each in found})
     states = [await find_known(tx, person, each) for each in ids]
     live = [each for each in states if each is not None and each.memory.is_live]
-    beliefs = await load_known_with_evidence(tx, person, live)
+    understood = await load_known_with_evidence(tx, person, live)
+    worded = tuple(each for each in understood if find_own_words(each, utterance))
+    beliefs = worded or understood
     earlier = {each: list_changed_evidence(each, utterance) for each in beliefs}
     is_new = {
         each: bool(earlier[each]) or all(words.message in own for words in each.evidence)
@@ -193,9 +195,16 @@ async def load_put_right(tx: Transaction, utterance: Utterance) -> PutRight | No
         beliefs=tuple(each for each in beliefs if is_new[each]),
         before=tuple(each.memory for each in replaced if each is not None),
         earlier=tuple(words for found in earlier.values() for words in found),
-        is_understood=bool(beliefs),
+        is_understood=bool(understood),
         zone=utterance.message.zone,
     )
+
+
+def find_own_words(belief: RecalledBelief, utterance: Utterance) -> set[str]:
+    """Return the words of a belief that the message itself holds."""
+    text, said = belief.state.memory.text, utterance.own_words
+    told, own = ({each.word for each in tokenize_statement(words)} for words in (text, said))
+    return told & own
 
 
 def list_changed_evidence(belief: RecalledBelief, utterance: Utterance) -> list[Evidence]:
@@ -204,8 +213,7 @@ def list_changed_evidence(belief: RecalledBelief, utterance: Utterance) -> list[
     A message that gives it no word has put right what is written otherwise, such as its day.
     """
     own = {each.id for each in utterance.messages}
-    told = {each.word for each in tokenize_statement(utterance.own_words)}
-    told &= {each.word for each in tokenize_statement(belief.state.memory.text)}
+    told = find_own_words(belief, utterance)
     return [
         each
         for each in belief.evidence
