@@ -158,9 +158,12 @@ def build_words_fields(message: Message) -> dict[str, Any]:
 
 def format_message(message: Message) -> str:
     """Format a message with its speaker, time and channel."""
-    when = format_time_in_words(message.at, message.zone)
-    where = f"{format_speaker(message)}, {when}, {message.channel}"
-    return f"  • {where}: {to_one_line(message.text)}"
+    return f"  • {format_speaker(message)}, {format_when(message)}: {to_one_line(message.text)}"
+
+
+def format_when(message: Message) -> str:
+    """Format when and on which channel a message was said, as people read it."""
+    return f"{format_time_in_words(message.at, message.zone)}, {message.channel}"
 
 
 def format_time_in_words(at: Micros, zone: str) -> str:

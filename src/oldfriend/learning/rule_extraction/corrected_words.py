@@ -13,7 +13,6 @@ from typing import Final, TypeAlias
 
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.lazy_patterns import LazyPattern
-from oldfriend.domain.relations import MEN_ROLES, WOMEN_ROLES
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.learning.extraction import Claim
@@ -21,7 +20,7 @@ from oldfriend.learning.rule_extraction.claim_builder import claims_in
 from oldfriend.learning.rule_extraction.corrections import PART
 from oldfriend.learning.rule_extraction.entity_mentions import is_name, named_in
 from oldfriend.learning.rule_extraction.promises import Read
-from oldfriend.learning.rule_extraction.pronouns import with_name
+from oldfriend.learning.rule_extraction.pronouns import can_mean, is_by_one, with_name
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
 from oldfriend.memory.restatement_detection import (
@@ -81,7 +80,7 @@ def find_last_said(sentence: Sentence, said: Sequence[Read]) -> Read | None:
     answers: list[str] = []
     has_asked = False
     for each in reversed(said):
-        if not is_by_same(each[0], sentence):
+        if not is_by_one(each[0], sentence):
             answers.append(each[0].message.text)
         elif each[0].is_question:
             has_asked = True
@@ -100,7 +99,7 @@ def find_denied_before(
     """
     is_last_of_another = False
     for each in reversed(said):
-        if not is_by_same(each[0], sentence) or each[0].is_question:
+        if not is_by_one(each[0], sentence) or each[0].is_question:
             continue
         put_right = with_word(each, sentence, book)
         if put_right is not None and (
@@ -119,9 +118,8 @@ def has_shared_word(sentence: Sentence, last: Sentence, wrong: str, book: RuleBo
     if restated is None:
         return False
     rest = drop_opening(sentence.words, restated, book)
-    told = {each.word for each in tokenize_statement(rest)}
-    known = {each.word for each in tokenize_statement(last.words)} - {wrong.casefold()}
-    shared = told & known - restated.framing_words - restated.copulas
+    told, known = ({t.word for t in tokenize_statement(text)} for text in (rest, last.words))
+    shared = (told & known) - {wrong.casefold()} - restated.framing_words - restated.copulas
     return rest != sentence.words and any(is_telling(each, book.language) for each in shared)
 
 
@@ -131,8 +129,7 @@ def is_of_another_gender(sentence: Sentence, last: Sentence, book: RuleBook) -> 
     rest = sentence.plain if restated is None else drop_opening(sentence.plain, restated, book)
     found = book.pronoun.match(rest)
     roles = {tie.value for _, tie in named_in(last, book) if tie is not None}
-    others = MEN_ROLES if found is not None and found["she"] else WOMEN_ROLES
-    return found is not None and bool(found[0]) and bool(roles) and roles <= others
+    return found is not None and bool(roles) and not any(can_mean(found, each) for each in roles)
 
 
 def denies(sentence: Sentence, wrong: str, book: RuleBook) -> bool:
@@ -141,11 +138,6 @@ def denies(sentence: Sentence, wrong: str, book: RuleBook) -> bool:
         book.language
     )
     return restated is not None and DENIED in mark_denied(sentence.words, wrong, restated)
-
-
-def is_by_same(one: Sentence, other: Sentence) -> bool:
-    """Return whether two sentences have the same speaker."""
-    return (one.message.role, one.message.speaker) == (other.message.role, other.message.speaker)
 
 
 def with_word(before: Read, sentence: Sentence, own_book: RuleBook) -> Read | None:
@@ -248,17 +240,14 @@ def find_put_right(
 
 
 def list_told(words: Sort, last: Sentence, sentence: Sentence, book: RuleBook) -> Iterator[Place]:
-    """Yield the words of a sort in the last statement; of names, the one that it gives.
-
-    Where it tells a name of theirs, too ("my sister Ana lives in Porto"), that is rather meant.
-    """
+    """Yield the words of a sort in the last statement; of names, the one that may be wrong."""
     named = [each for pattern in book.naming for each in pattern.finditer(last.plain)]
     if words is not names_in or len({each["name"] for each in named}) != 1:
         yield from words(last.plain, book)
         return
     found = named[0]
     values = {each.value for each in list_facts(last, book)}
-    told = [each for each in names_in(last.plain, book) if each[2] in values]
+    told = [each for each in names_in(last.plain, book) if each[2] in values]  # "lives in Porto"
     if len(told) == 1 and not is_about_name(sentence, found["name"], book):
         yield told[0]
     else:
