@@ -39,7 +39,7 @@ from oldfriend.presenters.receipt_schemas import (
 )
 from oldfriend.runtime.wiring import open_app
 from oldfriend.turn.reason_texts import name_likelihood
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.temporary_stores import build_settings
 from tests.db.conftest import OpenWith
 from tests.engines import SEVERAL_PROCESSES
 from tests.processes import python
@@ -396,7 +396,7 @@ async def test_forgotten_message_is_gone_from_migrated_receipts(
     tmp_path: Path, released: Path
 ) -> None:
     """It is proved, and no receipt and no call names it any more, packed or not."""
-    settings = replace(settings_in(tmp_path), database=f"sqlite:///{released}")
+    settings = replace(build_settings(tmp_path), database=f"sqlite:///{released}")
     async with open_app(settings) as app:
         async with app.db.begin_read() as tx:
             (person,) = await list_people(tx)

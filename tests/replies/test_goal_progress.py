@@ -315,6 +315,18 @@ async def test_less_is_enough_of_a_limit(
             "7.5 of 100 km",
         ),
         ("My goal is to lose 5 kg by June.", ["I lost 2 kg."], "2 of 5 kg"),
+        (
+            "My goal is to save $400 this month",
+            ["Put 50 dollars aside today", "saved another 30"],
+            "80 of 400 USD",
+        ),
+        (
+            "Ich will diesen Monat 10 Stunden Geige üben",
+            ["heute 1,5 stunden geige geübt", "2 std geübt"],
+            "3.5 von 10 h",
+        ),
+        ("Este mes quiero nadar 20 horas", ["hoy nadé 2 horas"], "2 de 20 h"),
+        ("我的目标是这个月存2000块", ["今天存了300块", "又存了200"], "500/2000 CNY"),
         ("Mein Ziel ist, bis Juni 100 km zu laufen.", ["Ich bin 5 km gelaufen."], "5 von 100 km"),
         ("Mi meta es correr 100 km hasta junio.", ["Hoy he corrido 5 km."], "5 de 100 km"),
         ("Mon objectif est de courir 100 km d'ici juin.", ["J'ai couru 5 km."], "5 sur 100 km"),
@@ -360,6 +372,28 @@ async def test_what_is_told_is_added_up_to_a_total(
     for each in told:
         reply = await say(each)
     assert state in reply.reply.text
+
+
+@pytest.mark.parametrize(
+    ("goal", "told"),
+    [
+        ("My goal is to save $400 this month", "I spent 60 dollars on shoes"),
+        ("My goal is to save $400 this month", "My rent is $900"),
+        ("My goal is to save $400 this month", "my brother saved 100 dollars"),
+        ("我的目标是这个月存2000块", "买鞋花了500块"),
+        ("I want to run 50 km this month", "gonna run 8 km tomorrow"),
+        ("I want to run 50 km this month", "slept 5 hours"),
+        ("Ich will diesen Monat 10 Stunden Geige üben", "2 Stunden gewartet"),
+    ],
+)
+async def test_other_amounts_are_no_step_to_a_total(
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, told: str
+) -> None:
+    """What is spent, owed, planned, or somebody else's."""
+    await say(goal)
+    await say(told)
+    (state,) = await goals(app, chat_context)
+    assert state.progress == ()
 
 
 async def test_total_asks_how_much_it_was(

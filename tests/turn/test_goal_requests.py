@@ -129,7 +129,6 @@ async def test_wish_with_a_number_is_a_goal(talk: Talk, text: str, rhythm: tuple
     "text",
     [
         "I want to see my mother this year",
-        "I want to lose 5 kg this year",
         "I want two coffees",
         "I don't want to read 12 books this year",
         "Do I want to read 12 books this year?",
@@ -139,6 +138,29 @@ async def test_wish_without_a_number_of_things_is_no_goal(talk: Talk, text: str)
     """It is talk."""
     await say(talk, text)
     assert await goals(talk) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "deadline"),
+    [
+        ("I want to run 50 km this month", "run 50 km this month", "2023-11-30"),
+        ("I want to lose 5 kg this year", "lose 5 kg this year", "2023-12-31"),
+        ("This month I want to save $400", "save $400 This month", "2023-11-30"),
+        ("Ich will diesen Monat 10 Stunden Geige üben", "10 Stunden Geige üben", "2023-11-30"),
+        ("Este mes quiero nadar 20 horas", "nadar 20 horas Este mes", "2023-11-30"),
+        ("Ce mois-ci je veux courir 80 km", "courir 80 km Ce mois-ci", "2023-11-30"),
+        ("我这个月想存2000块", "存2000块", "2023-11-30"),
+    ],
+)
+async def test_wish_for_an_amount_in_the_running_period_is_a_goal(
+    talk: Talk, text: str, kept: str, deadline: str
+) -> None:
+    """By the end of the period, wherever it stands."""
+    await say(talk, text)
+    (state,) = await goals(talk)
+    assert kept in state.goal.text
+    assert state.goal.deadline is not None
+    assert from_micros(state.goal.deadline, state.goal.zone).date().isoformat() == deadline
 
 
 async def test_day_that_has_passed_is_asked_about(talk: Talk) -> None:

@@ -11,7 +11,7 @@ from oldfriend.app.deletion_filter import DIFFERENT_KEY, load_deletion_filter
 from oldfriend.app.embed_messages import plan_embedding, try_embed_missing
 from oldfriend.beliefs.correct import undo_import as undo_batch
 from oldfriend.beliefs.correct import undo_segment
-from oldfriend.cli.consolidate import (
+from oldfriend.cli.consolidate_cmd import (
     format_learning_progress,
     format_learning_result,
     print_rereading_offer,

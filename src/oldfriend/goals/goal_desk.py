@@ -24,14 +24,13 @@ from oldfriend.goals.goal import (
 from oldfriend.goals.goal_phrases import (
     DIGIT,
     AskedGoal,
-    GoalPhrases,
     load_goal_pack,
     load_goal_phrases,
 )
 from oldfriend.goals.goal_store import MAX_GOALS
 from oldfriend.measurements.lexicon import BREAK_CLASS, get_lexicon
 from oldfriend.measurements.quantities import find_quantities
-from oldfriend.measurements.units import UNITS, convert_float
+from oldfriend.measurements.units import convert_float
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search.tokenizer import collect_terms
 
@@ -39,8 +38,6 @@ MAX_TEXT_CHARS: Final = 300
 PARTS_OF_UNIT: Final = 1_000
 UNMEASURED: Final = 1
 """Amount of a step for which none was told: one thing, and not a thousandth of a unit."""
-MOST_AT_ONCE: Final = {"m": 42_195, "s": 3_600}
-"""What somebody may want to do in one go, by unit: a marathon, an hour. More is done in steps."""
 MAX_NUMBER_CHARS: Final = 3
 """A longer number is the beginning of an id."""
 
@@ -64,16 +61,20 @@ class GoalTotal:
     unit: str
     words: str  # of the goal, without the amount
 
-    def find_amount(self, told: str, language: str) -> int:
+    def find_amount(self, told: str, language: str, *, takes_bare: bool = False) -> int:
         """Return how much of it words tell, in thousandths of its unit; 0 for no clear amount.
 
-        Several amounts that are only joined add up: "10 km and 3 km".
+        Several amounts that are only joined add up: "10 km and 3 km". `takes_bare`: the only
+        number is one of its unit if it names none: "saved another 30".
         """
         lexicon = get_lexicon(language)
         tokens = lexicon.split_tokens(told)
+        quantities = find_quantities(tokens, lexicon)
+        if takes_bare and len(quantities) == 1 and quantities[0].unit is None:
+            return self.to_amount(quantities[0].value, self.unit)
         found = [
             (each, amount)
-            for each in find_quantities(tokens, lexicon)
+            for each in quantities
             if each.unit and (amount := self.to_amount(each.value, each.unit))
         ]
         for (one, _), (other, _) in pairwise(found):
@@ -101,6 +102,7 @@ def find_total(goal: Goal) -> GoalTotal | None:
         closed = phrases.until_end.search(text, until[-1].end(), ends)
         ends = closed.end() if closed and closed[0] else ends
         day, text = text[until[-1].end() : ends].strip(), f"{text[:begins]} {text[ends:]}"
+    text = phrases.running.sub(" ", text)
     is_limited = phrases.at_most.search(text) or phrases.quits.search(goal.text)
     if is_limited or not (goal.deadline is not None or day):
         return None
@@ -108,19 +110,11 @@ def find_total(goal: Goal) -> GoalTotal | None:
     found = [each for each in find_quantities(tokens, lexicon) if each.unit and each.value > 0]
     if len(found) != 1 or found[0].unit is None:
         return None
-    if not is_sum(found[0].value, found[0].unit, text, phrases):
+    if not phrases.is_sum(found[0].value, found[0].unit, text):
         return None
     others = (*tokens[: found[0].first], *tokens[found[0].end :])
     words = " ".join(each.text for each in others)
     return GoalTotal(value=found[0].value, unit=found[0].unit, words=words)
-
-
-def is_sum(value: float, unit: str, text: str, phrases: GoalPhrases) -> bool:
-    """Tell whether an amount is likely to be reached in steps: not lifted, held or run at once."""
-    if UNITS[unit].dimension == "mass":
-        return phrases.changes.search(text) is not None
-    in_base = ((convert_float(value, unit, base), most) for base, most in MOST_AT_ONCE.items())
-    return any(amount is not None and amount > most for amount, most in in_base)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,6 +337,11 @@ class GoalDesk:
     def is_spoken_of(self, text: str) -> bool:
         """Whether a text shares a word with a goal."""
         return any(self.count_shared(text))
+
+    def list_totals_in(self, text: str) -> list[GoalState]:
+        """Return the goals of an amount of which a text speaks."""
+        shared = zip(self.states, self.count_shared(text), strict=True)
+        return [each for each, count in shared if count and find_total(each.goal) is not None]
 
     def count_shared(self, text: str) -> list[int]:
         """Return how many words each goal shares with a text."""

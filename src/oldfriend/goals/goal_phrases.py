@@ -9,11 +9,16 @@ from typing import Any, Final, Literal
 
 from oldfriend.goals.goal import PERIODS, Period, Pieces, Rhythm
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
+from oldfriend.measurements.lexicon import get_lexicon
+from oldfriend.measurements.quantities import find_quantities
+from oldfriend.measurements.units import UNITS, convert_float
 
 Ask = Literal["set", "list", "done", "drop", "did", "undo"]
 ASKS: Final[tuple[Ask, ...]] = ("list", "done", "drop", "set", "undo")
 MAX_SENTENCE_CHARS: Final = 300
 MAX_TIMES: Final = 999_999
+MOST_AT_ONCE: Final = {"m": 42_195, "s": 3_600}
+"""What somebody may want to do in one go, by unit: a marathon, an hour. More is done in steps."""
 NOTHING: Final = r"(?!)"
 APOSTROPHES: Final = str.maketrans("\u2019\u2018", "''")
 DIGIT: Final = re.compile(r"\d")
@@ -44,6 +49,7 @@ class GoalPhrases:
     count_words: re.Pattern[str]
     until: Sequence[re.Pattern[str]]
     until_end: re.Pattern[str]
+    running: re.Pattern[str]  # the period that is not over, such as this month
     numbers: Mapping[str, int]
     units: Mapping[str, str]
     light: frozenset[str]
@@ -76,10 +82,11 @@ class GoalPhrases:
             found = pattern.fullmatch(sentence)
             if found is None:
                 continue
-            what = found["wish"].strip(EDGES)
+            what = self.join_running(found["wish"].strip(EDGES), sentence)
             pieces, rhythm = self.find_pieces(what), self.find_rhythm(what)
             is_counted = rhythm is not None and bool(rhythm[1].groupdict().get("n"))
-            if is_counted or (pieces is not None and pieces.is_bounded):
+            is_bounded = pieces is not None and pieces.is_bounded
+            if is_counted or is_bounded or self.find_running(what) is not None:
                 return AskedGoal(ask="set", what=what)
         return None
 
@@ -118,6 +125,37 @@ class GoalPhrases:
             )
             return Pieces(rhythm=rhythm, noun=groups["noun"], is_bounded=bool(groups.get("this")))
         return None
+
+    def join_running(self, wish: str, sentence: str) -> str:
+        """Return a wish with the running period that stands before it: "This month I want to …"."""
+        named = self.running.search(sentence)
+        return wish if named is None or self.running.search(wish) else f"{wish} {named[0].strip()}"
+
+    def find_running(self, text: str) -> Period | None:
+        """Return the running period in which an amount is to be reached in steps.
+
+        None if a text names none, or no such amount.
+        """
+        found = self.running.search(text.translate(APOSTROPHES))
+        if found is None:
+            return None
+        rest, lexicon = self.running.sub(" ", text), get_lexicon(self.language)
+        amounts = [
+            each
+            for each in find_quantities(lexicon.split_tokens(rest), lexicon)
+            if each.unit and self.is_sum(each.value, each.unit, rest)
+        ]
+        is_wanted = len(amounts) == 1 and not self.at_most.search(rest)
+        return self.read_period(found["unit"]) if is_wanted else None
+
+    def is_sum(self, value: float, unit: str, text: str) -> bool:
+        """Tell whether an amount is likely reached in steps: not lifted, held or run at once."""
+        if UNITS[unit].dimension == "mass":
+            return self.changes.search(text) is not None
+        if UNITS[unit].dimension == "money":
+            return True
+        in_base = ((convert_float(value, unit, base), most) for base, most in MOST_AT_ONCE.items())
+        return any(amount is not None and amount > most for amount, most in in_base)
 
     def read_period(self, word: str) -> Period:
         """Return the period that a word of the pack names."""
@@ -174,6 +212,7 @@ def load_goal_phrases(language: str) -> GoalPhrases:
         count_words=re.compile(pack["rhythm"]["count_words"] or NOTHING),
         until=compiled(pack["until"]),
         until_end=re.compile(pack["until_end"]),
+        running=re.compile(pack["running"], re.IGNORECASE),
         numbers=pack["numbers"],
         units=pack["units"],
         light=frozenset(pack["light"]),

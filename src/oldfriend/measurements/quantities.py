@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.measurements.lexicon import CLOCK_CLASS, NUMBER_CLASS, MeasureLexicon, Token
-from oldfriend.measurements.units import convert_float
+from oldfriend.measurements.units import CURRENCIES, convert_float
 
 HALF: Final = 0.5
 THOUSAND: Final = 1000
@@ -30,11 +30,19 @@ def find_quantities(tokens: Sequence[Token], lexicon: MeasureLexicon) -> list[Qu
     found: list[Quantity] = []
     at = 0
     while at < len(tokens):
-        quantity = read_quantity(tokens, at, lexicon)
+        quantity = read_money(tokens, at, lexicon) or read_quantity(tokens, at, lexicon)
         if quantity is not None:
             found.append(quantity)
         at = at + 1 if quantity is None else quantity.end
     return found
+
+
+def read_money(tokens: Sequence[Token], at: int, lexicon: MeasureLexicon) -> Quantity | None:
+    """Read an amount whose currency stands before it, as in "$50"; None for any other."""
+    if tokens[at].unit not in CURRENCIES or not is_digits(tokens, at + 1):
+        return None
+    value, other = parse_number(tokens[at + 1].text, lexicon)
+    return Quantity(value=value, other_value=other, unit=tokens[at].unit, first=at, end=at + 2)
 
 
 def read_quantity(tokens: Sequence[Token], at: int, lexicon: MeasureLexicon) -> Quantity | None:

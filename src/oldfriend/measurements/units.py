@@ -19,7 +19,11 @@ Dimension = Literal[
     "rate",
     "data",
     "area",
+    "money",
 ]
+
+CURRENCIES: Final = ("EUR", "USD", "GBP", "CHF", "CNY", "JPY", "MXN")
+"""ISO 4217 codes; none of them is converted into another, as that changes by the day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ def build_units() -> Mapping[str, Unit]:
         ("km2", "area", "1000000"),
         ("ha", "area", "10000"),
         ("acre", "area", "4046.8564224"),
+        *((each, "money", "1") for each in CURRENCIES),
     )
     units = {symbol: Unit(symbol, dimension, Decimal(factor)) for symbol, dimension, factor in rows}
     units["°C"] = Unit("°C", "temperature", Decimal(1))
@@ -107,6 +112,8 @@ def convert(value: Decimal, unit: str, target: str) -> Decimal | None:
         return value
     source, wanted = UNITS.get(unit), UNITS.get(target)
     if source is None or wanted is None or source.dimension != wanted.dimension:
+        return None
+    if source.dimension == "money":
         return None
     return (value - source.offset) * source.factor / wanted.factor + wanted.offset
 

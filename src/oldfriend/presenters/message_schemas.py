@@ -12,6 +12,7 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence
 from oldfriend.domain.messages import (
+    GROUP_DETAIL,
     PRESSED_DETAIL,
     Message,
     Role,
@@ -51,6 +52,9 @@ class MessageSchema(Schema):
     channel: str = field(
         metadata=describe("The channel on which it was sent.", examples=["web", "telegram"])
     )
+    group: str | None = field(
+        metadata=describe("The title of the group in which it was said; null in private.")
+    )
     session: str = field(metadata=describe("The session the message belongs to."))
     turn: str | None = field(metadata=describe("The turn, which a message and its reply share."))
     text: str
@@ -86,6 +90,7 @@ class MessageSchema(Schema):
             speaker=message.speaker,
             trust=message.trust,
             channel=message.channel,
+            group=message.details.get(GROUP_DETAIL),
             session=message.session,
             turn=message.turn,
             text=message.text,

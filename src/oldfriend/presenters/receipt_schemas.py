@@ -234,12 +234,13 @@ class ReceiptSchema(Schema):
     )
     reply: MessageSchema
     intent: str = field(metadata=describe("How the message was understood, in a sentence."))
-    stood_on: tuple[ReceiptItemSchema, ...] = field(
+    sources: tuple[ReceiptItemSchema, ...] = field(
         metadata=describe("What the reply used, the most certain first.")
     )
-    is_written: bool = field(
-        metadata=describe("Whether it quoted what the person wrote about themselves.")
+    stood_on: tuple[ReceiptItemSchema, ...] = field(
+        metadata=describe("The former name of `sources`.", deprecated=True)
     )
+    is_written: bool = field(metadata=describe("Whether it quoted what the person wrote."))
     also_shown: tuple[ReceiptItemSchema, ...] = field(
         metadata=describe("What else the model was shown.")
     )
@@ -252,9 +253,7 @@ class ReceiptSchema(Schema):
     tokens_in: int | None
     tokens_out: int | None
     cost_usd: float | None
-    seconds: float | None = field(
-        metadata=describe("The time from the question to the reply, in seconds.")
-    )
+    seconds: float | None = field(metadata=describe("Seconds from the question to the reply."))
     sections: tuple[PromptSectionSchema, ...] = field(
         metadata=describe("The sections of the prompt; empty without a model.")
     )
@@ -274,13 +273,15 @@ class ReceiptSchema(Schema):
         model_call: Mapping[str, JsonValue] = model if isinstance(model, dict) else {}
         cost, answerable = to_optional_int(model_call.get("cost")), details.get("answerable")
         unprompted = UnpromptedReasonSchema.from_details(details)
+        sources = build_grounds(resolved, grounds.used)
         return cls(
             id=resolved.receipt.id,
             asked=MessageSchema.from_domain(resolved.asked) if unprompted is None else None,
             unprompted=unprompted,
             reply=MessageSchema.from_domain(resolved.reply),
             intent=format_intent(resolved.receipt),
-            stood_on=build_grounds(resolved, grounds.used),
+            sources=sources,
+            stood_on=sources,
             is_written=bool(details.get(CORE_BLOCK_KEY)),
             also_shown=build_grounds(resolved, grounds.also_in_mind),
             left_out=build_grounds(resolved, grounds.left_out),
@@ -397,9 +398,8 @@ def receipt_as_text(resolved: ResolvedReceipt) -> str:
         lines += ["", "Only shown to the model, as earlier conversation:"]
         lines += [format_message(message) for message in resolved.shown_context]
     if grounds.left_out:
-        shown = format_items(resolved, grounds.left_out[:MAX_LEFT_OUT])
-        lines += ["", "Also considered, and left out:", *shown]
-        rest = len(grounds.left_out) - MAX_LEFT_OUT
+        shown, rest = grounds.left_out[:MAX_LEFT_OUT], len(grounds.left_out) - MAX_LEFT_OUT
+        lines += ["", "Also considered, and left out:", *format_items(resolved, shown)]
         lines += [f"  … and {rest} more, which counted less"] if rest > 0 else []
     return "\n".join(
         [*lines, "", *format_confidence(receipt), *list_missing_texts(receipt)]

@@ -11,7 +11,7 @@ from typing import Final
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.goals.goal import Goal, GoalState
-from oldfriend.goals.goal_desk import GoalDesk, add_up, find_first_day, find_total
+from oldfriend.goals.goal_desk import GoalDesk, GoalTotal, add_up, find_first_day, find_total
 from oldfriend.goals.goal_phrases import GoalPhrases, load_goal_phrases
 from oldfriend.lang.detection import is_possible_language
 from oldfriend.lang.language_pack import get_traits, list_languages
@@ -23,6 +23,7 @@ from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get
 from oldfriend.measurements.measurement_reader import Moment, read_message
 from oldfriend.measurements.measures import MEASURES, is_plausible
 from oldfriend.measurements.quantities import find_quantities
+from oldfriend.measurements.units import UNITS
 from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
 from oldfriend.tasks.sentence_words import split_sentences
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
@@ -44,6 +45,10 @@ NAME: Final = "goal progress"
 SENTENCE_END: Final = " .!\u3002\uff01"
 MAYBE_DONE: Final = 0.35
 """How likely a sentence that names a goal must be to tell of something done for it."""
+LIKELY_DONE: Final = 0.5
+"""How likely a sentence that tells an amount of a total must be to tell of something done."""
+SURELY_DONE: Final = 0.75
+"""And where it does not say for what."""
 BARE: Final = " \u00b7"
 """What stands for the words that a bare deed lacks, as in "I ran"."""
 JOINED: Final = "\u00b7, "
@@ -163,7 +168,8 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
             if is_done(wanted, whole, phrases, book):
                 amount = total.find_amount(whole.told, book.language)
                 most[place] = max(most.get(place, 0), amount)
-        return sum(most.values())
+        likely = count_likely(goal, total, wanted, message, book, now=now)
+        return max(sum(most.values()), likely)
     pieces = phrases.find_pieces(goal.text)
     if pieces is not None:
         noun = frozenset(normalize(each, book) for each in matter_of(pieces.noun, book.language))
@@ -171,6 +177,46 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
         return max((count_pieces(each, phrases, book) for each in counted), default=0)
     done = [each for each in deeds if wanted and is_done(wanted, each, phrases, book)]
     return int(any(is_enough(goal, each.told, book.language) for each in done))
+
+
+def count_likely(
+    goal: Goal,
+    total: GoalTotal,
+    wanted: frozenset[str],
+    message: Message,
+    book: RuleBook,
+    *,
+    now: Micros,
+) -> int:
+    """Return how much of a total the sentences tell that most likely say what was done for it.
+
+    They name what is done for it, but for money, which is put aside in many words.
+    """
+    amount = 0
+    for sentence in statements_in(message, book):
+        coming = due_in(sentence.plain, message, book)
+        is_coming = coming is not None and coming.begins > message.at
+        if is_coming or sentence.is_question or is_long_ago(sentence, goal, book, now=now):
+            continue
+        said = {normalize(each, book) for each in matter_of(sentence.plain, book.language)}
+        said |= {verb_stem(each, book) for each in tokenize(sentence.plain)}
+        is_money = UNITS[total.unit].dimension == "money"
+        if tells_done(
+            sentence.plain, book, is_named=not said.isdisjoint(wanted), is_money=is_money
+        ):
+            amount += total.find_amount(sentence.plain, book.language, takes_bare=True)
+    return amount
+
+
+def tells_done(text: str, book: RuleBook, *, is_named: bool, is_money: bool) -> bool:
+    """Whether a sentence most likely tells of something done for what it may name."""
+    if is_negated(text, book.language) or find_borrowed_spans(text, book.language):
+        return False
+    likely = classify_request(text, book.language)
+    done, logged = likely["goal_progress"], likely["number_log"]
+    if is_named:
+        return done + logged >= LIKELY_DONE
+    return is_money and done >= MAYBE_DONE and done + logged >= SURELY_DONE
 
 
 def is_measured(goal: Goal) -> bool:

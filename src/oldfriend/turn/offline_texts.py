@@ -189,6 +189,8 @@ def acknowledge_statement(
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Acknowledge a statement; without a related memory if the person seems stressed.
 
+    Of what something was done for, that was told already, nothing more is said.
+
     What is told to be done is not thanked for as if it were, and of a language that nothing was
     trained to read only the words are said to be kept.
     """
@@ -198,16 +200,24 @@ def acknowledge_statement(
         return tell_put_right(context.put_right, book)
     if is_good_news(perception.text, book):
         return book.phrases["acknowledgement_glad"], ()
-    if asks_for_creation(perception):
-        return book.phrases["needs_model"], ()
-    if is_short_act(perception.text, "command", MIN_COMMAND):
-        return book.phrases["cannot_do"], ()
-    if is_short_act(perception.text, "smalltalk", MIN_SMALL_TALK):
-        return book.phrases["assent"], ()
-    if find_unlearned_language(perception.text):
-        return book.phrases["kept_words"], ()
+    if any(each.changes and each.text for each in context.handled):
+        return "", ()
+    phrase = find_act_phrase(perception)
+    if phrase is not None:
+        return book.phrases[phrase], ()
     phrase = choose_phrase(perception, context.put_right)
     return acknowledge_with_related(context.recall_result, book, phrase)
+
+
+def find_act_phrase(perception: Perception) -> str | None:
+    """Return what answers a message that only orders or makes small talk, or cannot be read."""
+    if asks_for_creation(perception):
+        return "needs_model"
+    if is_short_act(perception.text, "command", MIN_COMMAND):
+        return "cannot_do"
+    if is_short_act(perception.text, "smalltalk", MIN_SMALL_TALK):
+        return "assent"
+    return "kept_words" if find_unlearned_language(perception.text) else None
 
 
 def choose_phrase(perception: Perception, put_right: PutRight | None) -> str:

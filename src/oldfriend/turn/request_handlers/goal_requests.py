@@ -42,7 +42,11 @@ from oldfriend.turn.request_handlers.handler import (
     RequestHandler,
     list_told,
 )
-from oldfriend.turn.request_handlers.request_kinds import find_request, list_clauses
+from oldfriend.turn.request_handlers.request_kinds import (
+    classify_request,
+    find_request,
+    list_clauses,
+)
 from oldfriend.turn.store_change import ChangeScope, StoreChange
 
 NAME: Final = "goals"
@@ -53,6 +57,9 @@ COMMAND: Final = re.compile(
 EDGES: Final = " ,;\uff0c"
 SURELY_ASKED: Final = 0.7
 """How likely a question is about goals if it names none of them."""
+MAYBE_ASKED: Final = 0.3
+"""How likely a question must be about goals that names one of an amount."""
+QUESTION_MARKS: Final = ("?", "？")
 VERBS: Final[dict[str, Ask]] = {"done": "done", "drop": "drop", "did": "did", "undo": "undo"}
 
 
@@ -139,7 +146,7 @@ async def handle_likely(context: HandlerContext, language: str) -> HandledReques
     """Handle what a message most likely asks about goals, whatever its words."""
     found = find_request(context.text, language, "goal_new", "goal_ask")
     if found is None:
-        return None
+        return await handle_total_question(context, language)
     desk, phrases = await open_desk(context, language), load_goal_phrases(language)
     if found.kind == "goal_new":
         asked = AskedGoal(ask="set", what=find_goal_text(found.said, phrases))
@@ -152,6 +159,21 @@ async def handle_likely(context: HandlerContext, language: str) -> HandledReques
         return None
     handled = build_handled(desk, decision)
     return replace(handled, is_whole_message=not found.rest, rest=found.rest)
+
+
+async def handle_total_question(context: HandlerContext, language: str) -> HandledRequest | None:
+    """Tell how far the goals of an amount are that a question names: "how much have I saved?"."""
+    text = context.text
+    if len(text) > MAX_TEXT_CHARS or not text.rstrip().endswith(QUESTION_MARKS):
+        return None
+    if classify_request(text, language)["goal_ask"] < MAYBE_ASKED:
+        return None
+    desk = await open_desk(context, language)
+    asked = desk.list_totals_in(text)
+    if not asked:
+        return None
+    told = "\n".join(map(desk.format_line, asked))
+    return build_handled(desk, GoalDecision(text=told))
 
 
 def find_goal_text(said: str, phrases: GoalPhrases) -> str:
@@ -180,10 +202,12 @@ def decide(desk: GoalDesk, asked: AskedGoal, phrases: GoalPhrases) -> GoalDecisi
         text, deadline = split_deadline(asked.what, phrases, desk.scope)
     except ValueError:
         return GoalDecision(text=desk.say("past_day"))
-    pieces = phrases.find_pieces(text)
-    if deadline is None and pieces is not None and pieces.is_bounded:
+    pieces, period = phrases.find_pieces(text), phrases.find_running(text)
+    if pieces is not None and pieces.is_bounded:
+        period = pieces.rhythm.period
+    if deadline is None and period is not None:
         today = from_micros(desk.scope.now, desk.scope.zone).date()
-        last = find_last_day(today, pieces.rhythm.period)
+        last = find_last_day(today, period)
         days_back = (today - last).days - 1
         deadline = get_start_of_day(desk.scope.now, desk.scope.zone, days_back=days_back) - 1
     return desk.handle(replace(asked, what=text), GoalWishes(deadline=deadline))
