@@ -196,15 +196,14 @@ def acknowledge_statement(
     """
     if perception.signal == "stressed":
         return book.phrases["acknowledgement_hard"], ()
-    if context.put_right is not None and context.put_right.has_changed:
-        return tell_put_right(context.put_right, book)
     if is_good_news(perception.text, book):
         return book.phrases["acknowledgement_glad"], ()
     if any(each.changes and each.text for each in context.handled):
         return "", ()
-    phrase = find_act_phrase(perception)
-    if phrase is not None:
-        return book.phrases[phrase], ()
+    if context.put_right is not None and context.put_right.has_changed:
+        return tell_put_right(context.put_right, book)
+    if act := find_act_phrase(perception):
+        return book.phrases[act], ()
     phrase = choose_phrase(perception, context.put_right)
     return acknowledge_with_related(context.recall_result, book, phrase)
 
