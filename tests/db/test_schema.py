@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -253,6 +254,8 @@ REWORDED = {
 }
 """Sentences and reasons of receipts that are worded better since that release."""
 SCORED = re.compile(r" \(score -?[\d.]+\)$", re.MULTILINE)
+ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:[+-]\d\d:\d\d|Z)?")
+"""What was told for programs, which people read now."""
 LIKELY = re.compile(r"How likely it seemed that this answers you: (\d+)%\.")
 """What was told in numbers, which are words now."""
 
@@ -278,8 +281,24 @@ def as_it_was() -> dict[str, Any]:
             for item in (*receipt["evidence"], *receipt["also_in_mind"], *receipt["considered"]):
                 if "why" in item:
                     item["why"] = [each.replace(before, now) for each in item["why"]]
-        reply["text"] = LIKELY.sub(in_words, SCORED.sub("", reply["text"]))
+        text = LIKELY.sub(in_words, SCORED.sub("", reply["text"]))
+        reply["text"] = cut_left_out(ISO_TIME.sub(say_time, text))
     return told
+
+
+def say_time(found: re.Match[str]) -> str:
+    """A time as people read it."""
+    at = datetime.fromisoformat(found[0])
+    return f"{at.day} {at:%B %Y} at {at:%H:%M}"
+
+
+def cut_left_out(text: str) -> str:
+    """The first three of what was left out, and how many more there are."""
+    before, heading, rest = text.partition("Also considered, and left out:\n")
+    listed, gap, behind = rest.partition("\n\n")
+    items = re.split(r"\n(?=  • )", listed)
+    more = [f"  … and {len(items) - 3} more, which counted less"] if len(items) > 3 else []
+    return before + heading + "\n".join([*items[:3], *more]) + gap + behind
 
 
 def in_words(found: re.Match[str]) -> str:

@@ -18,6 +18,7 @@ from oldfriend.memory.message_log import get_last_seq, list_recent_messages
 from oldfriend.memory.restatement_detection import has_correction_words
 from oldfriend.memory.segments import list_uncut_spans, list_waiting_segments
 from oldfriend.turn.intent import perceive
+from oldfriend.turn.later_messages import may_put_right
 from oldfriend.turn.turn_outcome import Utterance
 
 TIMEOUT_S: Final = 5.0
@@ -31,6 +32,8 @@ MAX_UNREAD_MESSAGES: Final = 1000
 async def extract_before_reply(app: LearningContext, utterance: Utterance) -> None:
     """Have rules extract what was said if the person asks for beliefs, or has put something right.
 
+    Also what puts something right itself, so that the reply can tell what it changes.
+
     Without effect if a model is configured: it extracts on its own schedule, and the model that
     replies sees the session.
     """
@@ -38,6 +41,9 @@ async def extract_before_reply(app: LearningContext, utterance: Utterance) -> No
         return
     session = utterance.message.session
     perception = perceive(utterance.own_words, utterance.addressee)
+    if may_put_right(perception):
+        await extract_unread(app, utterance.person.id, first=session)
+        return
     is_asking = perception.is_asking_for_beliefs
     if not is_asking and perception.intent != "question":
         return

@@ -15,7 +15,13 @@ from oldfriend.memory.belief_views import get_memory
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.message_log import get_message
 from oldfriend.memory.receipts import UNPROMPTED_KEY, Receipt, ReceiptItem
-from oldfriend.presenters.base_schema import Schema, describe, to_one_line
+from oldfriend.presenters.base_schema import (
+    Schema,
+    describe,
+    to_one_line,
+    to_optional_int,
+    to_optional_text,
+)
 from oldfriend.presenters.belief_sentences import build_sentence
 from oldfriend.presenters.hit_schemas import Hit, ReasonSchema
 from oldfriend.presenters.message_schemas import (
@@ -26,6 +32,7 @@ from oldfriend.presenters.message_schemas import (
     evidence_as_text,
     format_message,
     format_said_at,
+    format_when,
 )
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.turn.reason_texts import (
@@ -42,6 +49,7 @@ from oldfriend.usage.model_calls import list_shown_ids
 ReceiptObject: TypeAlias = Message | Memory | None
 
 MAX_REPLY_TIME: Final = HOUR  # one that took longer was delayed, which says nothing about speed
+MAX_LEFT_OUT: Final = 3  # items named of what was left out; all of them are in the JSON
 MAX_QUOTES = 3  # of a belief, shown with a reply; `memory show` lists the rest
 SURENESS: Final = "It seemed {likelihood} that this answers you."
 UNSURE: Final = (
@@ -291,16 +299,6 @@ class ReceiptSchema(Schema):
         )
 
 
-def to_optional_text(value: JsonValue) -> str | None:
-    """Return the value if it is a string, else None."""
-    return value if isinstance(value, str) else None
-
-
-def to_optional_int(value: JsonValue) -> int | None:
-    """Return the value if it is an integer, else None."""
-    return value if isinstance(value, int) else None
-
-
 def build_grounds(
     resolved: ResolvedReceipt, items: Sequence[tuple[ReceiptItem, ReceiptObject]]
 ) -> tuple[ReceiptItemSchema, ...]:
@@ -400,7 +398,9 @@ def receipt_as_text(resolved: ResolvedReceipt) -> str:
         lines += ["", "Only shown to the model, as earlier conversation:"]
         lines += [format_message(message) for message in resolved.shown_context]
     if grounds.left_out:
-        lines += ["", "Also considered, and left out:", *format_items(resolved, grounds.left_out)]
+        shown, rest = grounds.left_out[:MAX_LEFT_OUT], len(grounds.left_out) - MAX_LEFT_OUT
+        lines += ["", "Also considered, and left out:", *format_items(resolved, shown)]
+        lines += [f"  … and {rest} more, which counted less"] if rest > 0 else []
     return "\n".join(
         [*lines, "", *format_confidence(receipt), *list_missing_texts(receipt)]
     ).rstrip()
@@ -408,7 +408,7 @@ def receipt_as_text(resolved: ResolvedReceipt) -> str:
 
 def format_occasion(resolved: ResolvedReceipt) -> list[str]:
     """Format what was answered, or that nothing was."""
-    when = f"({format_said_at(resolved.asked)}, {resolved.asked.channel}):"
+    when = f"({format_when(resolved.asked)}):"
     if UNPROMPTED_KEY in resolved.receipt.details:
         return [f"I wrote without being asked {when}"]
     return [f"You said {when}", f"    {to_one_line(resolved.asked.text)}", "I replied:"]

@@ -17,13 +17,16 @@ from oldfriend.domain.errors import AmbiguousName, NotFound
 from oldfriend.domain.ids import PersonId, TurnId, new_id, shorten_id
 from oldfriend.domain.memories import Memory
 from oldfriend.lang.command_menu import CommandMenu
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.model import ToolCall
+from oldfriend.memory.belief_views import list_entities
 from oldfriend.memory.chat_history import list_said_texts
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
 from oldfriend.memory.deletion.erase import count_deletions
 from oldfriend.memory.deletion.orphan_analysis import is_written_by_person
 from oldfriend.memory.deletion.selection import DeletionRequest, has_any_name, select_for_deletion
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
+from oldfriend.search import list_named_entities
 from oldfriend.search.synonyms import get_role_words
 from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.turn.intent import EDGE_PUNCTUATION
@@ -139,11 +142,23 @@ async def find_left_order(context: HandlerContext) -> str | None:
         return await find_kept_phrase(tx, message.person, context.left, language, before=first)
 
 
+async def handle_words(context: HandlerContext) -> HandledRequest | None:
+    """Show what would go and ask where plain words name what is kept: "forget the wifi password".
+
+    Only where no model answers, who has a tool for it, and nobody else takes the words.
+    """
+    is_offline = context.model_name is None or context.unavailable_reason is not None
+    if not is_offline or context.left is not None or context.perception.intent != "forget":
+        return None
+    async with context.db.begin_read() as tx:
+        name = await find_forgotten_name(tx, context.utterance, context.perception.language)
+    return None if name is None else await show_and_ask(context, name)
+
+
 async def show_and_ask(context: HandlerContext, name: str) -> HandledRequest:
-    """Show what would go with a name, and ask."""
-    say = CommandMenu.load(context.perception.reply_language).say
-    request = DeletionRequest(about=name)
-    utterance = context.utterance
+    """Show what would go with a name or word, and ask; or say that it is of several, or none."""
+    language, utterance = context.perception.reply_language, context.utterance
+    say, request = CommandMenu.load(language).say, DeletionRequest(about=name)
     try:
         async with context.db.begin_read() as tx:
             preview = await load_preview(tx, utterance.person.id, request, get_turn(utterance))
@@ -153,8 +168,21 @@ async def show_and_ask(context: HandlerContext, name: str) -> HandledRequest:
     if preview is None:
         text = say["forget_none"].format(name=name)
         return HandledRequest(name=NAME, text=text, is_command=True)
-    language = context.perception.reply_language
     return build_question(utterance, preview, request, language=language)
+
+
+async def find_forgotten_name(tx: Transaction, utterance: Utterance, language: str) -> str | None:
+    """Return what a request to forget names of what is kept, or None.
+
+    Its own words are looked for before somebody in them: "Lena's phone number" is not all of Lena.
+    """
+    phrase = await find_kept_phrase(
+        tx, utterance.person.id, utterance.text, language, before=utterance.messages[0].seq
+    )
+    if phrase is not None:
+        return phrase
+    named = list_named_entities(utterance.text, await list_entities(tx, utterance.person.id))
+    return named[0].name if named else None
 
 
 async def find_kept_phrase(
@@ -174,6 +202,8 @@ async def find_kept_phrase(
     ]
     roles = get_role_words(language)  # "my friend Lena" is all of her
     named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
+    if get_traits(language).is_han:  # a name in other letters is one word, not one of many
+        named = [each for each in content if words[slice(*each)].isascii()]
     said = await list_said_texts(tx, person, before=before)
     told = [each for each in said if not forget.search(each.lower())]
     for alike in list_phrases(words, (named or content)[:MAX_PHRASE_WORDS]):
@@ -249,3 +279,4 @@ def format_lines(texts: Sequence[str]) -> Iterator[str]:
 
 
 FORGET_REQUESTS: Final = RequestHandler(name=NAME, handle=handle_forget)
+FORGET_IN_WORDS: Final = RequestHandler(name="forget_in_words", handle=handle_words)
