@@ -60,11 +60,17 @@ def find_what(
     is_told = any(float(likely[each].max()) >= MIN_TOLD for each in said)
     asking = {each.sentence for each in tagged.tokens if each.cue or is_inside(each.start, spans)}
     near = [places for places in said if tagged.tokens[places[0]].sentence in asking]
-    most, told = (MAX_OTHER, told) if is_told else (MAX_SURELY_OTHER, near or said)
-    cut = [
-        cut_clause(tagged, places, most if places in chosen or not is_told else MAX_OTHER_BESIDE)
-        for places in told
-    ]
+    if is_told:
+        cut = [
+            cut_clause(tagged, places, MAX_OTHER if places in chosen else MAX_OTHER_BESIDE)
+            for places in told
+        ]
+    else:
+        asks = {each.clause for each in tagged.tokens if each.cue}
+        cut = [
+            cut_clause(tagged, places, MAX_SURELY_OTHER) if is_of(tagged, places, asks) else places
+            for places in near or said
+        ]
     pieces = (join_tokens(book, tagged, places) for places in (cut if any(cut) else said))
     return ", ".join(each for each in pieces if each)
 

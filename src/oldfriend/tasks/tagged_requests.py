@@ -191,7 +191,7 @@ def has_unread_hour(tagged: TaggedMessage, told: Told, spans: Sequence[Span]) ->
         token.word.isdecimal()
         and token.sentence in asking
         and label[WHAT] < MIN_CLEAR
-        and not token.time
+        and token.time in {"", "vague"}
         and not is_inside(token.start, spans)
         for token, label in zip(tagged.tokens, tagged.labels, strict=True)
     )
