@@ -327,6 +327,34 @@ def test_clause_of_which_no_word_is_sure_is_said_whole(language: str, text: str,
     [
         ("zh", "每周二到周四晚上七点提醒我练琴", "Tue 11-24 19:00 FREQ=WEEKLY;BYDAY=TU,WE,TH"),
         (
+            "en",
+            "remind me every Monday to Thursday at 8am to run",
+            "Wed 11-25 08:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH",
+        ),
+        (
+            "de",
+            "erinner mich jeden montag bis donnerstag um 8 uhr ans laufen",
+            "Wed 11-25 08:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH",
+        ),
+        (
+            "es",
+            "recuérdame cada lunes a jueves a las 8 de la mañana correr",
+            "Wed 11-25 08:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH",
+        ),
+        (
+            "fr",
+            "rappelle-moi chaque lundi à jeudi à 8h de courir",
+            "Wed 11-25 08:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH",
+        ),
+        (
+            "en",
+            "remind me every Monday until 5 June at 8am to run",
+            "Mon 11-30 08:00 FREQ=WEEKLY;BYDAY=MO;UNTIL=20270605T235959",
+        ),
+        ("en", "remind me tonight at 2 to call", "?past"),
+        ("zh", "今晚两点提醒我看球", "Wed 11-25 02:00"),
+        ("zh", "下周五交房租，早两天提醒我", "Wed 12-02 09:00 D"),
+        (
             "fr",
             "mardi jeudi samedi à 19h yoga, toutes les semaines, bouscule moi stp",
             "Tue 11-24 19:00 FREQ=WEEKLY;BYDAY=TU,TH,SA",
