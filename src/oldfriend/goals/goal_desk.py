@@ -28,8 +28,13 @@ from oldfriend.goals.goal_phrases import (
     load_goal_phrases,
 )
 from oldfriend.goals.goal_store import MAX_GOALS
-from oldfriend.measurements.lexicon import BREAK_CLASS, get_lexicon
-from oldfriend.measurements.quantities import find_quantities
+from oldfriend.goals.told_amounts import (
+    ToldAmount,
+    read_amounts,
+    spell_digits,
+    split_amount_tokens,
+)
+from oldfriend.measurements.lexicon import BREAK_CLASS
 from oldfriend.measurements.units import convert_float
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search.tokenizer import collect_terms
@@ -55,45 +60,66 @@ class GoalDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoalTotal:
-    """An amount that is to be reached by a day in several steps, such as 100 km by June."""
+    """An amount that is to be reached in several steps, such as 100 km by June, 40 push-ups."""
 
     value: float
-    unit: str
+    unit: str  # or the noun that is counted, as the goal names it
     words: str  # of the goal, without the amount
+    noun: str = ""  # the stem of what is counted; empty for a unit
+    parts: int = PARTS_OF_UNIT  # that a step counts for one of it
 
     def find_amount(self, told: str, language: str, *, takes_bare: bool = False) -> int:
-        """Return how much of it words tell, in thousandths of its unit; 0 for no clear amount.
+        """Return how much of it words tell, in parts of its unit; 0 for no clear amount.
 
         Several amounts that are only joined add up: "10 km and 3 km". `takes_bare`: the only
         number is one of its unit if it names none: "saved another 30".
         """
-        lexicon = get_lexicon(language)
-        tokens = lexicon.split_tokens(told)
-        quantities = find_quantities(tokens, lexicon)
-        if takes_bare and len(quantities) == 1 and quantities[0].unit is None:
-            return self.to_amount(quantities[0].value, self.unit)
-        found = [
-            (each, amount)
-            for each in quantities
-            if each.unit and (amount := self.to_amount(each.value, each.unit))
-        ]
+        tokens = split_amount_tokens(spell_digits(told, language), language)
+        amounts = read_amounts(tokens, language)
+        if takes_bare and len(amounts) == 1 and amounts[0].unit is None and not amounts[0].noun:
+            return self.to_amount(amounts[0].value, self.unit)
+        found = [(each, amount) for each in amounts if (amount := self.measure(each))]
         for (one, _), (other, _) in pairwise(found):
             between = tokens[one.end : other.first]
             if not between or not all(each.is_any("joints", BREAK_CLASS) for each in between):
                 return 0
         return sum(amount for _, amount in found)
 
+    def measure(self, told: ToldAmount) -> int:
+        """Return how much of it an amount is that names its unit or noun; 0 for any other."""
+        if self.noun:
+            is_same = told.noun == self.noun
+            return self.to_amount(told.value, self.unit) if is_same else 0
+        return self.to_amount(told.value, told.unit) if told.unit else 0
+
     def to_amount(self, value: float, unit: str) -> int:
-        """Return a value in thousandths of its unit; 0 if it measures something else."""
-        return round((convert_float(value, unit, self.unit) or 0) * PARTS_OF_UNIT)
+        """Return a value in parts of its unit; 0 if it measures something else."""
+        if unit == self.unit:
+            return round(value * self.parts)
+        return 0 if self.noun else round((convert_float(value, unit, self.unit) or 0) * self.parts)
 
 
 def find_total(goal: Goal) -> GoalTotal | None:
-    """Return the amount that a goal wants in all by its day; None if it wants no such one."""
-    phrases, lexicon = load_goal_phrases(goal.language), get_lexicon(goal.language)
+    """Return the amount that a goal wants in all; None if it wants no such one."""
     if goal.rhythm is not None:
         return None
-    text, until = goal.text, phrases.list_until(goal.text)
+    return read_total(goal.text, goal.language, has_day=goal.deadline is not None)
+
+
+def find_countable(goal: Goal) -> GoalTotal | None:
+    """Return the amount that a goal wants in all, or its whole things of the running period."""
+    pieces = load_goal_phrases(goal.language).find_pieces(goal.text)
+    if goal.rhythm is None or pieces is None or not pieces.is_bounded:
+        return find_total(goal)
+    total = read_total(goal.text, goal.language, has_day=True)
+    return None if total is None or not total.noun else replace(total, parts=1)
+
+
+def read_total(text: str, language: str, *, has_day: bool) -> GoalTotal | None:
+    """Return the only amount that the words of a goal want in all, not at once nor at most."""
+    phrases = load_goal_phrases(language)
+    text = spell_digits(text, language)
+    until, whole = phrases.list_until(text), text
     day = ""
     if until:  # up to the amount, where it stands behind the day
         begins = until[-1].start()
@@ -102,19 +128,30 @@ def find_total(goal: Goal) -> GoalTotal | None:
         closed = phrases.until_end.search(text, until[-1].end(), ends)
         ends = closed.end() if closed and closed[0] else ends
         day, text = text[until[-1].end() : ends].strip(), f"{text[:begins]} {text[ends:]}"
-    text = phrases.running.sub(" ", text)
-    is_limited = phrases.at_most.search(text) or phrases.quits.search(goal.text)
-    if is_limited or not (goal.deadline is not None or day):
+    has_period = any(each.search(text) for each in (phrases.running, phrases.in_period))
+    text = phrases.in_period.sub(" ", phrases.running.sub(" ", text))
+    limits = (
+        phrases.at_most.search(text),
+        phrases.quits.search(whole),
+        phrases.at_once.search(text),
+    )
+    if any(limits):
         return None
-    tokens = lexicon.split_tokens(text)
-    found = [each for each in find_quantities(tokens, lexicon) if each.unit and each.value > 0]
-    if len(found) != 1 or found[0].unit is None:
+    tokens = split_amount_tokens(text, language)
+    found = [each for each in read_amounts(tokens, language) if each.value > 0]
+    found = [each for each in found if each.unit or each.noun]
+    if len(found) != 1 or not phrases.is_total(
+        found[0], text, has_day=has_day or bool(day), has_period=has_period
+    ):
         return None
-    if not phrases.is_sum(found[0].value, found[0].unit, text):
-        return None
-    others = (*tokens[: found[0].first], *tokens[found[0].end :])
-    words = " ".join(each.text for each in others)
-    return GoalTotal(value=found[0].value, unit=found[0].unit, words=words)
+    amount = found[0]
+    others = (*tokens[: amount.first], *tokens[amount.end :])
+    return GoalTotal(
+        value=amount.value,
+        unit=amount.unit or amount.word,
+        words=" ".join(each.text for each in others),
+        noun=amount.noun,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,9 +272,10 @@ class GoalDesk:
 
         None if they tell no such one.
         """
-        lexicon = get_lexicon(self.scope.language)
-        tokens = lexicon.split_tokens(words)
-        told = [each for each in find_quantities(tokens, lexicon) if each.unit]
+        words = spell_digits(words, self.scope.language)
+        tokens = split_amount_tokens(words, self.scope.language)
+        amounts = read_amounts(tokens, self.scope.language)
+        told = [each for each in amounts if each.unit or each.noun]
         if len(told) != 1:
             return None
         begins, ends = tokens[told[0].first].start, tokens[told[0].end - 1].end
@@ -274,6 +312,26 @@ class GoalDesk:
             goal=state.goal,
             earlier=state.goal,
             progress=None if known else step,
+        )
+
+    def put_right(self, state: GoalState, step: Progress, amount: int) -> GoalDecision:
+        """Count another amount in place of a step, for the message that says so."""
+        scope = self.scope
+        right = replace(
+            step,
+            id=new_id(scope.now),
+            message=scope.message,
+            message_seq=scope.message_seq,
+            amount=amount,
+        )
+        steps = tuple(right if each == step else each for each in state.progress)
+        told = self.format_state(replace(state, progress=steps))
+        return GoalDecision(
+            text=self.say("progress_with", text=state.goal.text, state=told),
+            goal=state.goal,
+            earlier=state.goal,
+            progress=right,
+            taken_back=step,
         )
 
     def take_back(self, words: str) -> GoalDecision | None:
@@ -341,7 +399,7 @@ class GoalDesk:
     def list_totals_in(self, text: str) -> list[GoalState]:
         """Return the goals of an amount of which a text speaks."""
         shared = zip(self.states, self.count_shared(text), strict=True)
-        return [each for each, count in shared if count and find_total(each.goal) is not None]
+        return [each for each, count in shared if count and find_countable(each.goal) is not None]
 
     def count_shared(self, text: str) -> list[int]:
         """Return how many words each goal shares with a text."""

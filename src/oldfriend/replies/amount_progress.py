@@ -1,0 +1,250 @@
+"""Amount progress: what a message tells in passing of an amount that a goal wants in all.
+
+"24 more today", "850", "6 km au parc" count while it is the person's own, done, and of the goal's
+unit or noun; "not 24, 26" puts the amount right. In doubt it counts for nothing.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.messages import Message
+from oldfriend.goals.goal import Goal
+from oldfriend.goals.goal_desk import GoalDecision, GoalDesk, GoalTotal, find_countable
+from oldfriend.goals.goal_phrases import GoalPhrases
+from oldfriend.goals.told_amounts import (
+    ToldAmount,
+    read_amounts,
+    spell_digits,
+    split_amount_tokens,
+)
+from oldfriend.lang.language_pack import get_traits
+from oldfriend.learning.rule_extraction.datetimes import without_times
+from oldfriend.learning.rule_extraction.promises import matter_of, verb_stem
+from oldfriend.learning.rule_extraction.rule_loader import RuleBook
+from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, fold
+from oldfriend.measurements.measurement_corrections import find_marks
+from oldfriend.measurements.units import UNITS
+from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
+from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
+from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
+from oldfriend.turn.request_handlers.goal_requests import tells_of_others
+from oldfriend.turn.request_handlers.request_kinds import classify_request, is_negated
+
+LIKELY_TOLD: Final = 0.5
+"""How likely a sentence must be to tell a number, or something done, if it names no goal."""
+LIKELY_DONE: Final = 0.35
+"""How likely it must be to tell of something done that may be for anything, as money is."""
+SURELY_OTHER: Final = 0.8
+"""How likely a sentence must be to ask for something else, so that it tells of nothing done."""
+TELLING: Final = frozenset({"none", "goal_progress", "number_log", "goal_missed", "number_fix"})
+SURELY_FIX: Final = 0.5
+"""How likely a message must be to correct a number where no word says so."""
+SMALL: Final = ("fill", "times", "joints", "me", "my", "months", "of", "last_night", "and_half")
+"""Classes of the words that say nothing of what an amount is of."""
+CORRECTED_WITHIN: Final = 7 * DAY
+SMALLEST_SHARE: Final = 0.002
+"""A bare number is at least so much of what is wanted, and at most all of it."""
+METRES: Final = 1_000
+CLAUSE_END: Final = re.compile(r"[,;:.!?…]+(?=\s|$)|(?<=\D)[,:;]|[，；：。！？\n]")
+HAN_CLAUSE_END: Final = re.compile(r"[,;!?，；：。！？\s]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoalWords:
+    """Stems of what a goal is about, of verbs that say only that it is done, and of saving."""
+
+    wanted: frozenset[str]
+    light: frozenset[str]
+    saves: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldClause:
+    """A clause that tells one amount."""
+
+    text: str
+    tokens: Sequence[Token]
+    amount: ToldAmount
+    verbs: frozenset[str]  # of what its sentence says was done
+    done: float  # how likely its sentence tells of something done
+    logged: float  # or just of a number
+
+
+def count_told(
+    total: GoalTotal, sentence: str, words: GoalWords, verbs: frozenset[str], book: RuleBook
+) -> int:
+    """Return how much of a total the clauses of a sentence tell as done by the person."""
+    language = book.language
+    spelled = spell_digits(sentence, language)
+    if is_negated(spelled, language) or find_borrowed_spans(sentence, language):
+        return 0
+    likely = classify_request(sentence, language)
+    kind = max(likely, key=lambda each: likely[each])
+    if kind not in TELLING and likely[kind] >= SURELY_OTHER:
+        return 0
+    amount = 0
+    for begins, ends in list_clause_spans(spelled, language):
+        text = spelled[begins:ends]
+        tokens = split_amount_tokens(text, language)
+        told = read_amounts(tokens, language)
+        if len(told) != 1 or is_no_deed(tokens, told[0], text, language):
+            continue
+        before = spelled[: begins + tokens[told[0].first].start]
+        behind = text[tokens[told[0].end - 1].end :]
+        if tells_of_others(before, language) or tells_of_others(behind, language):
+            continue
+        clause = ToldClause(
+            text=text,
+            tokens=tokens,
+            amount=told[0],
+            verbs=verbs,
+            done=likely["goal_progress"],
+            logged=likely["number_log"],
+        )
+        if is_for_total(clause, total, words, book):
+            amount += measure(told[0], total)
+    return amount
+
+
+def list_clause_spans(text: str, language: str) -> list[tuple[int, int]]:
+    """Return where the clauses of a text stand; in Chinese, a space ends one, too."""
+    ending = HAN_CLAUSE_END if get_traits(language).is_han else CLAUSE_END
+    ends = [(each.start(), each.end()) for each in ending.finditer(text)]
+    starts = [0, *(end for _, end in ends)]
+    stops = [*(start for start, _ in ends), len(text)]
+    return [(start, stop) for start, stop in zip(starts, stops, strict=True) if start < stop]
+
+
+def is_no_deed(tokens: Sequence[Token], told: ToldAmount, text: str, language: str) -> bool:
+    """Whether a clause plans, supposes, doubts or compares an amount: "12 km if my knees let me"."""
+    beside = [each for at, each in enumerate(tokens) if at != told.end]  # "24 more"
+    is_supposed = any(each.is_any("not_told") for each in beside)
+    return is_supposed or load_cues(language).unsure.search(fold_punctuation(text)) is not None
+
+
+def is_for_total(clause: ToldClause, total: GoalTotal, words: GoalWords, book: RuleBook) -> bool:
+    """Whether the amount of a clause was likely done for a total, whose unit may be any's.
+
+    By the words of the goal, by nothing else in the clause, or by how likely it tells of a deed.
+    """
+    told = clause.amount
+    known = words.wanted | words.light | ({total.noun} if total.noun else frozenset())
+    before = list_unknown(clause.tokens[: told.first], known, book)
+    behind = list_unknown(clause.tokens[told.end :], known, book)
+    said = {stem for each in clause.tokens for stem in list_stems(each, book)}
+    dimension = "" if total.noun else UNITS[total.unit].dimension
+    is_saved = dimension == "money" and words.saves.search(clause.text) is not None
+    is_named = is_saved or not said.isdisjoint(words.wanted)
+    is_likely = clause.done >= LIKELY_DONE
+    is_other_deed = bool(clause.verbs) and clause.verbs.isdisjoint(known) and not is_saved
+    if before or is_other_deed:
+        return is_likely or (is_named and not is_other_deed)
+    if is_named or (not behind and dimension != "money") or told.noun:
+        return True
+    if dimension == "length":
+        return clause.done + clause.logged >= LIKELY_TOLD
+    return is_likely
+
+
+def list_unknown(tokens: Sequence[Token], known: frozenset[str], book: RuleBook) -> list[str]:
+    """Return the words among tokens that carry matter, and none of what is known."""
+    return [
+        each.text
+        for each in tokens
+        if not each.is_any(*SMALL, NUMBER_CLASS, BREAK_CLASS)
+        and each.unit is None
+        and not is_stop_word(each.text, book.language)
+        and known.isdisjoint(list_stems(each, book))
+    ]
+
+
+def list_stems(token: Token, book: RuleBook) -> tuple[str, ...]:
+    """Return what a token may share with the words of a goal; of Chinese, its characters."""
+    if get_traits(book.language).is_han:
+        return (*token.text,)
+    return (normalize(stem_word(token.text, book.language), book), verb_stem(token.text, book))
+
+
+def measure(told: ToldAmount, total: GoalTotal) -> int:
+    """Return how much of a total an amount is, also one that names no unit; 0 for no such one."""
+    if told.unit is not None or told.noun:
+        return total.measure(told)
+    dimension = "" if total.noun else UNITS[total.unit].dimension
+    is_in_metres = dimension == "length" and told.value > total.value  # "7k"
+    value = told.value / METRES if is_in_metres else told.value
+    is_fitting = SMALLEST_SHARE * total.value <= value <= total.value
+    takes_bare = dimension in {"", "money", "length"}
+    return total.to_amount(value, total.unit) if takes_bare and is_fitting else 0
+
+
+def decide_fix(desk: GoalDesk, message: Message) -> GoalDecision | None:
+    """Put right what was counted last with one of the two amounts of a message: "not 24, 26"."""
+    language = desk.scope.language
+    spelled = spell_digits(message.text, language)
+    told = read_amounts(split_amount_tokens(spelled, language), language)
+    if len(told) != len(("wrong", "right")) or not corrects(message.text, spelled, language):
+        return None
+    found = [
+        (step, state, right)
+        for state in desk.states
+        if (total := find_countable(state.goal)) is not None
+        for wrong, amount in (told, told[::-1])
+        if (right := measure_any(amount, total))
+        for step in state.progress
+        if step.amount == measure_any(wrong, total) and step.at >= message.at - CORRECTED_WITHIN
+    ]
+    is_done = any(each.message == message.id for state in desk.states for each in state.progress)
+    if not found or is_done:
+        return None
+    step, state, right = max(found, key=lambda each: each[0].at)
+    if step.amount == right:
+        return None
+    return desk.put_right(state, step, right)
+
+
+def measure_any(told: ToldAmount, total: GoalTotal) -> int:
+    """Return how much of a total a number is, whatever stands behind it if it is no unit."""
+    return total.to_amount(told.value, told.unit or total.unit)
+
+
+def corrects(text: str, spelled: str, language: str) -> bool:
+    """Whether a message says that a number was wrong."""
+    likely = classify_request(text, language)
+    is_marked = is_negated(spelled, language) or bool(find_marks(fold(spelled), language))
+    return likely["number_fix"] >= SURELY_FIX or (is_marked and likely["number_ask"] < SURELY_FIX)
+
+
+def collect_wanted(goal: Goal, phrases: GoalPhrases, book: RuleBook) -> frozenset[str]:
+    """Return the stems of what a goal is about, without how often and how many."""
+    text = without_times(phrases.without_rhythm(goal.text), book)
+    stems = matter_of(text, book.language)
+    if not get_traits(book.language).is_han:
+        acted = {verb_stem(each, book) for each in tokenize(text)}
+        stems = frozenset(stem for stem in stems if stem in acted or not has_digit(stem))
+        stems = frozenset(normalize(each, book) for each in stems)
+    stems = frozenset(each for each in stems if not has_digit(each))
+    idle = collect_light(phrases, book)
+    if has_digit(goal.text):  # "8000 steps a day"
+        idle |= {stem_word(each, book.language) for each in phrases.units}
+    return stems - idle or stems
+
+
+def collect_light(phrases: GoalPhrases, book: RuleBook) -> frozenset[str]:
+    """Return the stems of the verbs that say only that something is done: "go running"."""
+    verbs = {verb_stem(each, book) for each in phrases.light}
+    return frozenset(
+        {*verbs, *(normalize(stem_word(each, book.language), book) for each in phrases.light)}
+    )
+
+
+def normalize(stem: str, book: RuleBook) -> str:
+    """Return the stem that a word shares with its forms as a verb."""
+    return verb_stem(book.infinitives.get(stem, stem), book)
+
+
+def has_digit(stem: str) -> bool:
+    """Whether a stem is a number."""
+    return any(each.isdigit() for each in stem)
