@@ -35,7 +35,7 @@ from oldfriend.goals.told_amounts import (
     split_amount_tokens,
 )
 from oldfriend.measurements.lexicon import BREAK_CLASS
-from oldfriend.measurements.units import convert_float
+from oldfriend.measurements.units import UNITS, convert_float
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search.tokenizer import collect_terms
 
@@ -67,6 +67,16 @@ class GoalTotal:
     words: str  # of the goal, without the amount
     noun: str = ""  # the stem of what is counted; empty for a unit
     parts: int = PARTS_OF_UNIT  # that a step counts for one of it
+
+    @property
+    def dimension(self) -> str:
+        """What its unit measures; empty for things that are counted."""
+        return "" if self.noun else UNITS[self.unit].dimension
+
+    @property
+    def is_money(self) -> bool:
+        """Whether it is put aside in a currency."""
+        return self.dimension == "money"
 
     def find_amount(self, told: str, language: str, *, takes_bare: bool = False) -> int:
         """Return how much of it words tell, in parts of its unit; 0 for no clear amount.

@@ -68,6 +68,7 @@ class GoalPhrases:
     at_most: re.Pattern[str]
     changes: re.Pattern[str]
     saves: re.Pattern[str]
+    takes_out: re.Pattern[str]
     so_far: re.Pattern[str]
     did: Sequence[re.Pattern[str]]
     parts: frozenset[str]
@@ -252,6 +253,7 @@ def load_goal_phrases(language: str) -> GoalPhrases:
         at_most=re.compile(pack["at_most"], re.IGNORECASE),
         changes=re.compile(pack["changes"], re.IGNORECASE),
         saves=re.compile(pack["saves"], re.IGNORECASE),
+        takes_out=re.compile(pack["takes_out"], re.IGNORECASE),
         so_far=re.compile(pack["so_far"], re.IGNORECASE),
         did=compiled(pack["did"]),
         parts=frozenset(pack["parts"]),

@@ -1,5 +1,6 @@
 """Told amounts: numbers with a unit or a counted noun, such as 5 km, 40 push-ups or 24节."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +19,7 @@ ADDED_UP: Final = frozenset({"mass", "length", "duration", "volume", "energy", "
 CALENDAR_UNITS: Final = frozenset({"d", "wk", "mo", "y"})
 """Units of how long something goes on, and of ages."""
 HALF_MORE: Final = 1.5
+BELOW_ZERO: Final = re.compile(r"(?<![^\s(])[-\u2212]\d[\d.,]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +35,8 @@ class ToldAmount:
 
 
 def spell_digits(text: str, language: str) -> str:
-    """Return a text with its numbers in digits, and in the simplified characters of the packs."""
-    return write_digits(to_simplified(text), language)
+    """Return a text with its numbers in digits, but those below zero, in simplified characters."""
+    return write_digits(BELOW_ZERO.sub(" ", to_simplified(text)), language)
 
 
 def split_amount_tokens(text: str, language: str) -> list[Token]:

@@ -20,21 +20,21 @@ from oldfriend.goals.told_amounts import (
     spell_digits,
     split_amount_tokens,
 )
+from oldfriend.lang.detection import is_possible_language
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.rule_extraction.datetimes import without_times
 from oldfriend.learning.rule_extraction.promises import matter_of, verb_stem
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
-from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, fold
+from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, OTHER_CLASS, Token, fold
 from oldfriend.measurements.measurement_corrections import find_marks
-from oldfriend.measurements.units import UNITS
 from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
 from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
 from oldfriend.turn.request_handlers.goal_requests import tells_of_others
 from oldfriend.turn.request_handlers.request_kinds import classify_request, is_negated
 
-LIKELY_TOLD: Final = 0.5
-"""How likely a sentence must be to tell a number, or something done, if it names no goal."""
+LIKELY_TOLD: Final = 0.25
+"""How likely a sentence that begins with a distance must be to tell a number or something done."""
 LIKELY_DONE: Final = 0.35
 """How likely it must be to tell of something done that may be for anything, as money is."""
 SURELY_OTHER: Final = 0.8
@@ -54,11 +54,11 @@ HAN_CLAUSE_END: Final = re.compile(r"[,;!?，；：。！？\s]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoalWords:
-    """Stems of what a goal is about, of verbs that say only that it is done, and of saving."""
+    """Stems of what a goal is about and of verbs that say only that it is done."""
 
     wanted: frozenset[str]
     light: frozenset[str]
-    saves: re.Pattern[str]
+    phrases: GoalPhrases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,24 +89,46 @@ def count_told(
     for begins, ends in list_clause_spans(spelled, language):
         text = spelled[begins:ends]
         tokens = split_amount_tokens(text, language)
-        told = read_amounts(tokens, language)
-        if len(told) != 1 or is_no_deed(tokens, told[0], text, language):
+        told = choose_amount(read_amounts(tokens, language), total)
+        if told is None or is_no_deed(tokens, told, text, language):
             continue
-        before = spelled[: begins + tokens[told[0].first].start]
-        behind = text[tokens[told[0].end - 1].end :]
-        if tells_of_others(before, language) or tells_of_others(behind, language):
+        before = spelled[: begins + tokens[told.first].start]
+        behind = text[tokens[told.end - 1].end :]
+        is_of_others = any(tells_of_others(each, language) for each in (before, behind))
+        if is_of_others or begins_with_own(tokens[: told.first], language):
             continue
         clause = ToldClause(
             text=text,
             tokens=tokens,
-            amount=told[0],
+            amount=told,
             verbs=verbs,
             done=likely["goal_progress"],
             logged=likely["number_log"],
         )
-        if is_for_total(clause, total, words, book):
-            amount += measure(told[0], total)
+        if total.is_money and words.phrases.takes_out.search(text):
+            amount -= measure(told, total)
+        elif is_for_total(clause, total, words, book):
+            amount += measure(told, total)
     return amount
+
+
+def begins_with_own(tokens: Sequence[Token], language: str) -> bool:
+    """Whether a clause begins with whom or what the speaker calls theirs: "mi comadre ya lleva"."""
+    said = [each for each in tokens if not each.is_any("fill", "times", "joints", BREAK_CLASS)]
+    return (
+        len(said) > 1
+        and said[0].is_any("my")
+        and said[1].is_any(OTHER_CLASS)
+        and not is_stop_word(said[1].text, language)
+    )
+
+
+def choose_amount(told: Sequence[ToldAmount], total: GoalTotal) -> ToldAmount | None:
+    """Return the only amount of a total's unit or noun, or else the only bare number."""
+    named = [each for each in told if total.measure(each)]
+    if named:
+        return named[0] if len(named) == 1 else None
+    return told[0] if len(told) == 1 else None
 
 
 def list_clause_spans(text: str, language: str) -> list[tuple[int, int]]:
@@ -119,7 +141,7 @@ def list_clause_spans(text: str, language: str) -> list[tuple[int, int]]:
 
 
 def is_no_deed(tokens: Sequence[Token], told: ToldAmount, text: str, language: str) -> bool:
-    """Whether a clause plans, supposes, doubts or compares an amount: "12 km if my knees let me"."""
+    """Whether a clause plans, supposes or compares an amount: "12 km if my knees let me"."""
     beside = [each for at, each in enumerate(tokens) if at != told.end]  # "24 more"
     is_supposed = any(each.is_any("not_told") for each in beside)
     return is_supposed or load_cues(language).unsure.search(fold_punctuation(text)) is not None
@@ -135,16 +157,16 @@ def is_for_total(clause: ToldClause, total: GoalTotal, words: GoalWords, book: R
     before = list_unknown(clause.tokens[: told.first], known, book)
     behind = list_unknown(clause.tokens[told.end :], known, book)
     said = {stem for each in clause.tokens for stem in list_stems(each, book)}
-    dimension = "" if total.noun else UNITS[total.unit].dimension
-    is_saved = dimension == "money" and words.saves.search(clause.text) is not None
+    is_saved = total.is_money and words.phrases.saves.search(clause.text) is not None
     is_named = is_saved or not said.isdisjoint(words.wanted)
     is_likely = clause.done >= LIKELY_DONE
-    is_other_deed = bool(clause.verbs) and clause.verbs.isdisjoint(known) and not is_saved
-    if before or is_other_deed:
-        return is_likely or (is_named and not is_other_deed)
-    if is_named or (not behind and dimension != "money") or told.noun:
+    has_deed = bool(words.wanted - {total.noun})
+    is_other_deed = not is_saved and has_deed and clause.verbs.isdisjoint(known)
+    if before or (is_other_deed and clause.verbs):
+        return is_likely or (is_named and bool(clause.verbs) and not is_other_deed)
+    if is_named or (not behind and not total.is_money) or told.noun:
         return True
-    if dimension == "length":
+    if total.dimension == "length":
         return clause.done + clause.logged >= LIKELY_TOLD
     return is_likely
 
@@ -172,37 +194,39 @@ def measure(told: ToldAmount, total: GoalTotal) -> int:
     """Return how much of a total an amount is, also one that names no unit; 0 for no such one."""
     if told.unit is not None or told.noun:
         return total.measure(told)
-    dimension = "" if total.noun else UNITS[total.unit].dimension
-    is_in_metres = dimension == "length" and told.value > total.value  # "7k"
+    is_in_metres = total.dimension == "length" and told.value > total.value  # "7k"
     value = told.value / METRES if is_in_metres else told.value
     is_fitting = SMALLEST_SHARE * total.value <= value <= total.value
-    takes_bare = dimension in {"", "money", "length"}
+    takes_bare = total.dimension in {"", "money", "length"}
     return total.to_amount(value, total.unit) if takes_bare and is_fitting else 0
 
 
 def decide_fix(desk: GoalDesk, message: Message) -> GoalDecision | None:
     """Put right what was counted last with one of the two amounts of a message: "not 24, 26"."""
-    language = desk.scope.language
-    spelled = spell_digits(message.text, language)
-    told = read_amounts(split_amount_tokens(spelled, language), language)
-    if len(told) != len(("wrong", "right")) or not corrects(message.text, spelled, language):
-        return None
     found = [
         (step, state, right)
         for state in desk.states
-        if (total := find_countable(state.goal)) is not None
-        for wrong, amount in (told, told[::-1])
-        if (right := measure_any(amount, total))
+        for wrong, right in list_fixes(state.goal, message)
         for step in state.progress
-        if step.amount == measure_any(wrong, total) and step.at >= message.at - CORRECTED_WITHIN
+        if step.amount == wrong and step.at >= message.at - CORRECTED_WITHIN
     ]
     is_done = any(each.message == message.id for state in desk.states for each in state.progress)
     if not found or is_done:
         return None
     step, state, right = max(found, key=lambda each: each[0].at)
-    if step.amount == right:
-        return None
-    return desk.put_right(state, step, right)
+    return None if step.amount == right else desk.put_right(state, step, right)
+
+
+def list_fixes(goal: Goal, message: Message) -> list[tuple[int, int]]:
+    """Return what may be wrong and what right of a goal's amounts, if a message corrects one."""
+    language, total = goal.language, find_countable(goal)
+    spelled = spell_digits(message.text, language)
+    told = read_amounts(split_amount_tokens(spelled, language), language)
+    is_pair = len(told) == len(("wrong", "right")) and is_possible_language(message.text, language)
+    if total is None or not is_pair or not corrects(message.text, spelled, language):
+        return []
+    one, other = (measure_any(each, total) for each in told)
+    return [(one, other), (other, one)] if one and other else []
 
 
 def measure_any(told: ToldAmount, total: GoalTotal) -> int:

@@ -27,10 +27,12 @@ from oldfriend.learning.rule_extraction.promises import Deed, deeds_in, matter_o
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get_lexicon
+from oldfriend.measurements.measurement_corrections import is_bare_number
 from oldfriend.measurements.measurement_reader import Moment, read_message
 from oldfriend.measurements.measures import MEASURES, is_plausible
 from oldfriend.measurements.quantities import find_quantities
 from oldfriend.replies.amount_progress import (
+    TELLING,
     GoalWords,
     collect_light,
     collect_wanted,
@@ -38,7 +40,7 @@ from oldfriend.replies.amount_progress import (
     decide_fix,
     normalize,
 )
-from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
+from oldfriend.search.tokenizer import is_stop_word, stem_word
 from oldfriend.tasks.sentence_words import split_sentences
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
 from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
@@ -49,6 +51,7 @@ from oldfriend.turn.request_handlers.handler import (
     RequestHandler,
 )
 from oldfriend.turn.request_handlers.request_kinds import (
+    choose_kind,
     classify_request,
     find_named,
     find_request,
@@ -88,7 +91,23 @@ async def handle_progress(context: HandlerContext) -> HandledRequest | None:
     if len(counted) != 1 or is_counted(counted[0][0], message):
         return None
     handled = build_handled(desk, desk.count(*counted[0]))
-    return replace(handled, name=NAME, is_whole_message=False, rest=context.text)
+    is_all = find_countable(counted[0][0].goal) is not None and tells_nothing_else(message)
+    return replace(handled, name=NAME, is_whole_message=False, rest="" if is_all else context.text)
+
+
+def tells_nothing_else(message: Message) -> bool:
+    """Whether a message whose amount was counted asks for nothing, and tells no measured number.
+
+    A bare number is none: it was told for the goal.
+    """
+    if len(split_sentences(message.text)) != 1:
+        return False
+    if choose_kind(message.text, message.language) not in TELLING:
+        return False
+    moment = Moment(at=message.at, zone=message.zone, takes_impossible=True)
+    lexicon = get_lexicon(message.language)
+    is_bare = is_bare_number(message.text, lexicon)
+    return is_bare or read_message(message.text, moment, lexicon) is None
 
 
 def find_likely(desk: GoalDesk, text: str) -> list[GoalState]:
@@ -144,8 +163,8 @@ def count_new(state: GoalState, message: Message, *, now: Micros) -> int:
     """Return how much more a message tells than was counted, where it tells all of it so far."""
     amount, text = count_served(state.goal, message, now=now), fold_punctuation(message.text)
     is_all = find_total(state.goal) and load_goal_phrases(state.goal.language).so_far.search(text)
-    earlier = (each for each in state.progress if each.message != message.id)
-    return max(amount - add_up(earlier), 0) if is_all else amount
+    earlier = add_up(each for each in state.progress if each.message != message.id)
+    return max(amount - earlier, 0) if is_all else max(amount, -earlier)
 
 
 def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
@@ -173,43 +192,52 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
     deeds = [deed for _, deed, _ in told_deeds]
     if goal.rhythm is None and is_measured(goal) and tells_level(message):
         return 0
-    if total is not None and tells_impossible(message):
+    countable = find_countable(goal)
+    if countable is not None and not countable.noun and tells_impossible(message):
         return 0
+    passing = count_by_sentence(goal, countable, wanted, sentences, book, now=now)
     if total is not None:
-        most: dict[str, int] = {}  # in each sentence, which may be read in several ways
-        for plain, deed, place in told_deeds:
-            whole = with_whole_object(deed, plain, book)
-            if is_done(wanted, whole, phrases, book):
-                amount = total.find_amount(whole.told, book.language)
-                most[place] = max(most.get(place, 0), amount)
-        passing = count_by_sentence(goal, total, wanted, sentences, book, now=now)
-        return max(sum(most.values()), passing)
+        return max(count_deeds(total, wanted, told_deeds, phrases, book), passing) or passing
     pieces = phrases.find_pieces(goal.text)
     if pieces is not None:
         noun = frozenset(normalize(each, book) for each in matter_of(pieces.noun, book.language))
         counted = (each for each in deeds if is_piece_done(wanted, noun, each, phrases, book))
-        most_told = max((count_pieces(each, phrases, book) for each in counted), default=0)
-        pieces_total = find_countable(goal)
-        if pieces_total is None:
-            return most_told
-        passing = count_by_sentence(goal, pieces_total, wanted, sentences, book, now=now)
-        return max(most_told, passing)
+        return max((passing, *(count_pieces(each, phrases, book) for each in counted)))
     done = [each for each in deeds if wanted and is_done(wanted, each, phrases, book)]
     return int(any(is_enough(goal, each.told, book.language) for each in done))
 
 
+def count_deeds(
+    total: GoalTotal,
+    wanted: frozenset[str],
+    told_deeds: Sequence[tuple[str, Deed, str]],
+    phrases: GoalPhrases,
+    book: RuleBook,
+) -> int:
+    """Return how much of a total is told by deeds, each with its sentence and that one's place."""
+    most: dict[str, int] = {}  # in each sentence, which may be read in several ways
+    for plain, deed, place in told_deeds:
+        whole = with_whole_object(deed, plain, book)
+        if is_done(wanted, whole, phrases, book):
+            amount = total.find_amount(whole.told, book.language)
+            most[place] = max(most.get(place, 0), amount)
+    return sum(most.values())
+
+
 def count_by_sentence(
     goal: Goal,
-    total: GoalTotal,
+    total: GoalTotal | None,
     wanted: frozenset[str],
     sentences: Sequence[Sentence],
     book: RuleBook,
     *,
     now: Micros,
 ) -> int:
-    """Return how much of a total the sentences tell, each as one that tells of it in passing."""
+    """Return how much of a total, if it is one, the sentences tell in passing."""
+    if total is None:
+        return 0
     phrases, amount = load_goal_phrases(book.language), 0
-    words = GoalWords(wanted=wanted, light=collect_light(phrases, book), saves=phrases.saves)
+    words = GoalWords(wanted=wanted, light=collect_light(phrases, book), phrases=phrases)
     for sentence in sentences:
         coming = due_in(sentence.plain, sentence.message, book)
         is_coming = coming is not None and coming.begins > sentence.message.at

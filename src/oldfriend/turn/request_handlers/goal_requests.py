@@ -34,7 +34,6 @@ from oldfriend.goals.goal_store import (
 )
 from oldfriend.goals.told_amounts import spell_digits
 from oldfriend.lang.language_pack import choose_language_with
-from oldfriend.measurements.units import UNITS
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.proactive.look_planner import plan_next_look
@@ -166,8 +165,13 @@ async def handle_likely(context: HandlerContext, language: str) -> HandledReques
     """Handle what a message most likely asks about goals, whatever its words."""
     found = find_request(context.text, language, "goal_new", "goal_ask")
     if found is None:
-        wished = await handle_amount_wish(context, language)
-        return wished or await handle_total_question(context, language)
+        said = choose_language_with("goals", context.utterance.message.language)
+        languages = dict.fromkeys((language, said))
+        for each in languages:
+            wished = await handle_amount_wish(context, each)
+            if wished is not None:
+                return wished
+        return await handle_total_question(context, language)
     desk, phrases = await open_desk(context, language), load_goal_phrases(language)
     if found.kind == "goal_new":
         asked = AskedGoal(ask="set", what=find_goal_text(found.said, phrases))
@@ -183,7 +187,7 @@ async def handle_likely(context: HandlerContext, language: str) -> HandledReques
 
 
 async def handle_amount_wish(context: HandlerContext, language: str) -> HandledRequest | None:
-    """Set the goal of the only sentence that wants an amount in all: "50 km in May, that's my aim"."""
+    """Set the goal of the only sentence that wants an amount in all: "my aim: 50 km in May"."""
     sentences = split_sentences(context.text) if len(context.text) <= MAX_TEXT_CHARS else []
     desk, phrases = await open_desk(context, language), load_goal_phrases(language)
     wishing = [each for each in sentences if is_amount_wish(each, phrases, desk.scope)]
@@ -212,7 +216,7 @@ def is_amount_wish(sentence: str, phrases: GoalPhrases, scope: DeskScope) -> boo
     number = NUMBER.search(spelled)
     if total is None or number is None or tells_of_others(spelled[: number.start()], language):
         return False
-    if not total.noun and UNITS[total.unit].dimension == "money" and not phrases.saves.search(text):
+    if total.is_money and not phrases.saves.search(text):
         return False
     likely = classify_request(sentence, language)
     kind = max(likely, key=lambda each: likely[each])
