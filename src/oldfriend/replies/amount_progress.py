@@ -6,11 +6,12 @@ unit or noun; "not 24, 26" puts the amount right. In doubt it counts for nothing
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.messages import Message
+from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.goals.goal import Goal
 from oldfriend.goals.goal_desk import GoalDecision, GoalDesk, GoalTotal, find_countable
 from oldfriend.goals.goal_phrases import GoalPhrases
@@ -24,7 +25,7 @@ from oldfriend.lang.detection import is_possible_language
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.rule_extraction.datetimes import without_times
 from oldfriend.learning.rule_extraction.promises import matter_of, verb_stem
-from oldfriend.learning.rule_extraction.rule_loader import RuleBook
+from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, OTHER_CLASS, Token, fold
 from oldfriend.measurements.measurement_corrections import find_marks
 from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
@@ -48,6 +49,7 @@ CORRECTED_WITHIN: Final = 7 * DAY
 SMALLEST_SHARE: Final = 0.002
 """A bare number is at least so much of what is wanted, and at most all of it."""
 METRES: Final = 1_000
+CACHE_SIZE: Final = 256
 CLAUSE_END: Final = re.compile(r"[,;:.!?…]+(?=\s|$)|(?<=\D)[,:;]|[，；：。！？\n]")
 HAN_CLAUSE_END: Final = re.compile(r"[,;!?，；：。！？\s]+")
 
@@ -89,7 +91,8 @@ def count_told(
     for begins, ends in list_clause_spans(spelled, language):
         text = spelled[begins:ends]
         tokens = split_amount_tokens(text, language)
-        told = choose_amount(read_amounts(tokens, language), total)
+        amounts = [as_bare(each, words, book) for each in read_amounts(tokens, language)]
+        told = choose_amount(amounts, total)
         if told is None or is_no_deed(tokens, told, text, language):
             continue
         before = spelled[: begins + tokens[told.first].start]
@@ -121,6 +124,22 @@ def begins_with_own(tokens: Sequence[Token], language: str) -> bool:
         and said[1].is_any(OTHER_CLASS)
         and not is_stop_word(said[1].text, language)
     )
+
+
+def as_bare(told: ToldAmount, words: GoalWords, book: RuleBook) -> ToldAmount:
+    """Return an amount without a noun that only says that it is done: "25 hechas"."""
+    if not told.noun or told.noun in words.wanted:
+        return told
+    forms = {told.word, *list_infinitives(told.noun, book.language)}
+    is_done = any(verb_stem(each, book) in words.light for each in forms)
+    return replace(told, noun="", word="", end=told.end - 1) if is_done else told
+
+
+@text_lru_cache(CACHE_SIZE)
+def list_infinitives(stem: str, language: str) -> frozenset[str]:
+    """Return the infinitives of verbs that have a form of a stem: "hacer" of "hechas"."""
+    forms = load_rule_book(language).infinitives.items()
+    return frozenset(verb for form, verb in forms if stem_word(form, language) == stem)
 
 
 def choose_amount(told: Sequence[ToldAmount], total: GoalTotal) -> ToldAmount | None:
