@@ -130,8 +130,7 @@ def as_bare(told: ToldAmount, words: GoalWords, book: RuleBook) -> ToldAmount:
     """Return an amount without a noun that only says that it is done: "25 hechas"."""
     if not told.noun or told.noun in words.wanted:
         return told
-    forms = {told.word, *list_infinitives(told.noun, book.language)}
-    is_done = any(verb_stem(each, book) in words.light for each in forms)
+    is_done = not words.light.isdisjoint(list_word_stems(told.word, book))
     return replace(told, noun="", word="", end=told.end - 1) if is_done else told
 
 
@@ -206,7 +205,14 @@ def list_stems(token: Token, book: RuleBook) -> tuple[str, ...]:
     """Return what a token may share with the words of a goal; of Chinese, its characters."""
     if get_traits(book.language).is_han:
         return (*token.text,)
-    return (normalize(stem_word(token.text, book.language), book), verb_stem(token.text, book))
+    return list_word_stems(token.text, book)
+
+
+def list_word_stems(word: str, book: RuleBook) -> tuple[str, ...]:
+    """Return the stems of a word, and of the verbs that it may be a form of."""
+    stem = stem_word(word, book.language)
+    verbs = (verb_stem(each, book) for each in list_infinitives(stem, book.language))
+    return (normalize(stem, book), verb_stem(word, book), *verbs)
 
 
 def measure(told: ToldAmount, total: GoalTotal) -> int:
