@@ -3,8 +3,8 @@
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.goals.goal_desk import find_countable, read_total
 from oldfriend.goals.goal_store import list_goals
+from oldfriend.goals.goal_totals import find_countable, read_total
 from oldfriend.inbound.accept import ChatContext
 from tests.chat_fixtures import Say
 

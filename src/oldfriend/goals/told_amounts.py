@@ -73,7 +73,8 @@ def read_halves(tokens: Sequence[Token]) -> list[ToldAmount]:
     return [
         ToldAmount(value=HALF_MORE, unit=unit, noun="", word="", first=at, end=at + 2)
         for at, (one, other) in enumerate(pairwise(tokens))
-        if (unit := one.unit) in UNITS
+        if (unit := one.unit) is not None
+        and unit in UNITS
         and UNITS[unit].dimension in ADDED_UP
         and other.is_any("and_half")
         and not (at and tokens[at - 1].is_any(NUMBER_CLASS))

@@ -13,8 +13,9 @@ from oldfriend.domain.clock import DAY
 from oldfriend.domain.messages import Message
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.goals.goal import Goal
-from oldfriend.goals.goal_desk import GoalDecision, GoalDesk, GoalTotal, find_countable
+from oldfriend.goals.goal_desk import GoalDecision, GoalDesk
 from oldfriend.goals.goal_phrases import GoalPhrases
+from oldfriend.goals.goal_totals import GoalTotal, find_countable
 from oldfriend.goals.told_amounts import (
     ToldAmount,
     read_amounts,

@@ -11,15 +11,9 @@ from typing import Final
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.goals.goal import Goal, GoalState
-from oldfriend.goals.goal_desk import (
-    GoalDesk,
-    GoalTotal,
-    add_up,
-    find_countable,
-    find_first_day,
-    find_total,
-)
+from oldfriend.goals.goal_desk import GoalDesk, add_up, find_first_day
 from oldfriend.goals.goal_phrases import GoalPhrases, load_goal_phrases
+from oldfriend.goals.goal_totals import GoalTotal, find_countable, find_total
 from oldfriend.lang.detection import is_possible_language
 from oldfriend.lang.language_pack import get_traits, list_languages
 from oldfriend.learning.rule_extraction.datetimes import due_in, past_in, without_times

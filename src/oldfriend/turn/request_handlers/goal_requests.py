@@ -16,7 +16,6 @@ from oldfriend.goals.goal_desk import (
     GoalDesk,
     GoalWishes,
     find_last_day,
-    read_total,
 )
 from oldfriend.goals.goal_phrases import (
     APOSTROPHES,
@@ -32,6 +31,7 @@ from oldfriend.goals.goal_store import (
     remove_progress,
     save_goal,
 )
+from oldfriend.goals.goal_totals import read_total
 from oldfriend.goals.told_amounts import spell_digits
 from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.memory.people import lock_person
