@@ -27,6 +27,7 @@ class GoalTotal:
     words: str  # of the goal, without the amount
     noun: str = ""  # the stem of what is counted; empty for a unit
     parts: int = PARTS_OF_UNIT  # that a step counts for one of it
+    is_bounded: bool = False  # by a day or a period
 
     @property
     def dimension(self) -> str:
@@ -110,8 +111,9 @@ def read_total(text: str, language: str, *, has_day: bool) -> GoalTotal | None:
     tokens = split_amount_tokens(text, language)
     found = [each for each in read_amounts(tokens, language) if each.value > 0]
     found = [each for each in found if each.unit or each.noun]
+    has_day = has_day or bool(day)
     if len(found) != 1 or not phrases.is_total(
-        found[0], text, has_day=has_day or bool(day), has_period=has_period
+        found[0], text, has_day=has_day, has_period=has_period
     ):
         return None
     amount = found[0]
@@ -121,4 +123,5 @@ def read_total(text: str, language: str, *, has_day: bool) -> GoalTotal | None:
         unit=amount.unit or amount.word,
         words=" ".join(each.text for each in others),
         noun=amount.noun,
+        is_bounded=has_day or has_period,
     )

@@ -18,6 +18,18 @@ ADDED_UP: Final = frozenset({"mass", "length", "duration", "volume", "energy", "
 """Dimensions whose amounts add up over days; a speed or a temperature does not."""
 CALENDAR_UNITS: Final = frozenset({"d", "wk", "mo", "y"})
 """Units of how long something goes on, and of ages."""
+NO_NOUN: Final = (
+    BREAK_CLASS,
+    NUMBER_CLASS,
+    "times",
+    "months",
+    "joints",
+    "thousand",
+    "not_told",
+    "me",
+    "my",
+)
+"""Classes of the words of which none is a thing that is counted."""
 HALF_MORE: Final = 1.5
 BELOW_ZERO: Final = re.compile(r"(?<![^\s(])[-\u2212]\d[\d.,]*")
 
@@ -87,10 +99,10 @@ def find_counted_noun(tokens: Sequence[Token], at: int, language: str) -> str:
         return ""
     token = tokens[at]
     is_near = token.start - tokens[at - 1].end <= 1
-    is_other = token.is_any(BREAK_CLASS, NUMBER_CLASS, "times", "months", "joints", "thousand")
+    is_other = token.is_any(*NO_NOUN)
     if is_other or not is_near or not token.text.isalpha():
         return ""
     if get_traits(language).is_han:
         return token.text if len(token.text) == 1 and token.start == tokens[at - 1].end else ""
-    is_small = is_stop_word(token.text, language) or token.is_any("fill", "not_told", "me", "my")
+    is_small = is_stop_word(token.text, language) or token.is_any("fill")
     return "" if is_small else token.text

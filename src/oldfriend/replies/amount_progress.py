@@ -69,6 +69,7 @@ class ToldClause:
     """A clause that tells one amount."""
 
     text: str
+    earlier: Sequence[Token]  # of the clauses before it
     tokens: Sequence[Token]
     amount: ToldAmount
     verbs: frozenset[str]  # of what its sentence says was done
@@ -103,6 +104,7 @@ def count_told(
             continue
         clause = ToldClause(
             text=text,
+            earlier=split_amount_tokens(spelled[:begins], language),
             tokens=tokens,
             amount=told,
             verbs=verbs,
@@ -181,6 +183,8 @@ def is_for_total(clause: ToldClause, total: GoalTotal, words: GoalWords, book: R
     is_likely = clause.done >= LIKELY_DONE
     has_deed = bool(words.wanted - {total.noun})
     is_other_deed = not is_saved and has_deed and clause.verbs.isdisjoint(known)
+    if not is_named and list_unknown(clause.earlier, known, book):  # it goes on about that
+        return is_likely
     if before or (is_other_deed and clause.verbs):
         return is_likely or (is_named and bool(clause.verbs) and not is_other_deed)
     if is_named or (not behind and not total.is_money) or told.noun:

@@ -34,6 +34,7 @@ from oldfriend.goals.goal_store import (
 from oldfriend.goals.goal_totals import read_total
 from oldfriend.goals.told_amounts import spell_digits
 from oldfriend.lang.language_pack import choose_language_with
+from oldfriend.measurements.lexicon import get_lexicon
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.proactive.look_planner import plan_next_look
@@ -53,6 +54,7 @@ from oldfriend.turn.request_handlers.handler import (
     list_told,
 )
 from oldfriend.turn.request_handlers.request_kinds import (
+    choose_kind,
     classify_request,
     find_request,
     is_negated,
@@ -193,6 +195,8 @@ async def handle_amount_wish(context: HandlerContext, language: str) -> HandledR
     wishing = [each for each in sentences if is_amount_wish(each, phrases, desk.scope)]
     if len(wishing) != 1 or find_borrowed_spans(context.text, language):
         return None
+    if choose_kind(context.text, language) == "goal_progress" and desk.is_spoken_of(wishing[0]):
+        return None  # it tells of one that is there
     asked = AskedGoal(ask="set", what=find_goal_text(wishing[0], phrases))
     rest = " ".join(each for each in sentences if each != wishing[0])
     handled = build_handled(desk, decide(desk, asked, phrases))
@@ -202,7 +206,7 @@ async def handle_amount_wish(context: HandlerContext, language: str) -> HandledR
 def is_amount_wish(sentence: str, phrases: GoalPhrases, scope: DeskScope) -> bool:
     """Whether somebody wants an amount in all for themselves, by a day or in a period.
 
-    Money is put aside, and many things are counted, without one, too.
+    Money is put aside without one, too.
     """
     language = phrases.language
     if sentence.rstrip().endswith(QUESTION_MARKS) or is_negated(sentence, language):
@@ -211,19 +215,28 @@ def is_amount_wish(sentence: str, phrases: GoalPhrases, scope: DeskScope) -> boo
         text, deadline = split_deadline(sentence, phrases, scope)
     except ValueError:
         return False
-    spelled = spell_digits(text, language)
     total = read_total(text, language, has_day=deadline is not None)
-    number = NUMBER.search(spelled)
-    if total is None or number is None or tells_of_others(spelled[: number.start()], language):
+    spelled = spell_digits(text, language).translate(APOSTROPHES)
+    wanted, number = phrases.wants.search(spelled), NUMBER.search(spelled)
+    if total is None or number is None or is_of_others(spelled, wanted, number, language):
         return False
-    if total.is_money and not phrases.saves.search(text):
+    if not (phrases.saves.search(text) if total.is_money else total.is_bounded):
         return False
     likely = classify_request(sentence, language)
     kind = max(likely, key=lambda each: likely[each])
     if kind not in BESIDE_WISHES and likely[kind] >= SURELY_OTHER:
         return False
-    is_wanted = phrases.wants.search(spelled.translate(APOSTROPHES)) is not None
-    return is_wanted or likely["goal_new"] >= MAYBE_WISHED
+    return wanted is not None or likely["goal_new"] >= MAYBE_WISHED
+
+
+def is_of_others(
+    text: str, wanted: re.Match[str] | None, number: re.Match[str], language: str
+) -> bool:
+    """Whether a wish is likely somebody else's, or was one long ago."""
+    tokens = get_lexicon(language).split_tokens(text)
+    places = [number.start(), *([] if wanted is None else [wanted.start()])]
+    is_long_ago = any(each.is_any("long_ago") for each in tokens)
+    return is_long_ago or any(tells_of_others(text[:each], language) for each in places)
 
 
 def tells_of_others(text: str, language: str) -> bool:
