@@ -220,7 +220,8 @@ def is_amount_wish(sentence: str, phrases: GoalPhrases, scope: DeskScope) -> boo
     wanted, number = phrases.wants.search(spelled), NUMBER.search(spelled)
     if total is None or number is None or is_of_others(spelled, wanted, number, language):
         return False
-    if not (phrases.saves.search(text) if total.is_money else total.is_bounded):
+    is_open_ended = total.is_money or not total.is_bounded
+    if is_open_ended and not phrases.saves.search(text):
         return False
     likely = classify_request(sentence, language)
     kind = max(likely, key=lambda each: likely[each])
@@ -234,7 +235,7 @@ def is_of_others(
 ) -> bool:
     """Whether a wish is likely somebody else's, or was one long ago."""
     tokens = get_lexicon(language).split_tokens(text)
-    places = [number.start(), *([] if wanted is None else [wanted.start()])]
+    places = {number.start(), min(each.start() for each in (number, wanted) if each is not None)}
     is_long_ago = any(each.is_any("long_ago") for each in tokens)
     return is_long_ago or any(tells_of_others(text[:each], language) for each in places)
 
