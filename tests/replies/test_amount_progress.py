@@ -3,6 +3,7 @@
 import pytest
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.domain.clock import from_micros
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.goals.goal_totals import find_countable, read_total
 from oldfriend.inbound.accept import ChatContext
@@ -86,6 +87,39 @@ async def test_wish_for_an_amount_in_all_sets_a_goal(
 ) -> None:
     """Also in a month by its name, and of money that is put aside."""
     await say(text)
+    assert await count(app, chat_context) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "in march i want to run 80 km",
+        "im märz will ich 80 km laufen",
+        "en marzo quiero correr 80 km",
+        "en mars je veux courir 80 km",
+        "三月我想跑八十公里",
+    ],
+)
+async def test_named_month_is_the_deadline(
+    app: AppContext, chat_context: ChatContext, say: Say, text: str
+) -> None:
+    """To its last day."""
+    await say(text)
+    async with app.db.begin_read() as tx:
+        (state,) = await list_goals(tx, chat_context.person.id)
+    assert state.goal.deadline is not None
+    day = from_micros(state.goal.deadline, state.goal.zone).date()
+    assert (day.month, day.day) == (3, 31)
+
+
+async def test_number_that_may_answer_a_question_does_not_count(
+    app: AppContext, chat_context: ChatContext, say: Say
+) -> None:
+    """It was asked for something else."""
+    await say(GOALS["en"])
+    asked = await say("remind me to water the plants")
+    assert "?" in asked.reply.text
+    await say("20")
     assert await count(app, chat_context) == []
 
 

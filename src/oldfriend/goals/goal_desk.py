@@ -403,6 +403,12 @@ def find_last_day(today: date, period: Period) -> date:
     return last
 
 
+def find_last_day_of_month(today: date, month: int) -> date:
+    """Return the last day of the next month of a number, or of this one."""
+    first = date(today.year + (month < today.month), month, 1)
+    return find_last_day(first, "month")
+
+
 def is_same_goal(one: Goal, other: Goal) -> bool:
     """Whether two goals are told in the same words; in one message, also in some more words."""
     if is_same_text(one.text, other.text):

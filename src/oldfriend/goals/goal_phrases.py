@@ -16,6 +16,7 @@ from oldfriend.goals.told_amounts import (
 )
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
 from oldfriend.measurements.units import UNITS, convert_float
+from oldfriend.prompts.locale_phrases import load_phrases
 
 Ask = Literal["set", "list", "done", "drop", "did", "undo"]
 ASKS: Final[tuple[Ask, ...]] = ("list", "done", "drop", "set", "undo")
@@ -95,7 +96,7 @@ class GoalPhrases:
             found = pattern.fullmatch(sentence)
             if found is None:
                 continue
-            what = self.join_running(found["wish"].strip(EDGES), sentence)
+            what = self.join_period(found["wish"].strip(EDGES), sentence)
             pieces, rhythm = self.find_pieces(what), self.find_rhythm(what)
             is_counted = rhythm is not None and bool(rhythm[1].groupdict().get("n"))
             is_bounded = pieces is not None and pieces.is_bounded
@@ -122,7 +123,7 @@ class GoalPhrases:
         ):
             found = pattern.search(plain)
             if found is not None and found[group]:
-                return found[group].strip(EDGES)
+                return self.join_period(found[group].strip(EDGES), plain)
         return clause.strip(EDGES)
 
     def find_pieces(self, text: str) -> Pieces | None:
@@ -139,10 +140,13 @@ class GoalPhrases:
             return Pieces(rhythm=rhythm, noun=groups["noun"], is_bounded=bool(groups.get("this")))
         return None
 
-    def join_running(self, wish: str, sentence: str) -> str:
-        """Return a wish with the running period that stands before it: "This month I want to …"."""
-        named = self.running.search(sentence)
-        return wish if named is None or self.running.search(wish) else f"{wish} {named[0].strip()}"
+    def join_period(self, wish: str, sentence: str) -> str:
+        """Return a wish with the period that stands before it: "This month I want to …"."""
+        for pattern in (self.running, self.in_period):
+            named = pattern.search(sentence)
+            if named is not None and not pattern.search(wish):
+                wish = f"{wish} {named[0].strip()}"
+        return wish
 
     def find_running(self, text: str) -> Period | None:
         """Return the running period in which an amount is to be reached in steps.
@@ -172,6 +176,16 @@ class GoalPhrases:
             return True
         in_base = ((convert_float(value, unit, base), most) for base, most in MOST_AT_ONCE.items())
         return any(amount is not None and amount > most for amount, most in in_base)
+
+    def find_month(self, text: str) -> int | None:
+        """Return the month, from 1, that a text names as the one in which something is wanted."""
+        named = self.in_period.search(spell_digits(text.translate(APOSTROPHES), self.language))
+        if named is None:
+            return None
+        names = load_phrases(self.language).date_formats.months
+        spelled = [spell_digits(each, self.language).casefold() for each in names]
+        fitting = [each for each in spelled if each in named[0].casefold()]
+        return spelled.index(max(fitting, key=len)) + 1 if fitting else None
 
     def is_total(self, told: ToldAmount, text: str, *, has_day: bool, has_period: bool) -> bool:
         """Tell whether the amount of a goal is likely reached in steps.

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import DAY, Micros, from_micros
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.goals.goal import Goal, GoalState
 from oldfriend.goals.goal_desk import GoalDesk, add_up, find_first_day
@@ -25,6 +26,7 @@ from oldfriend.measurements.measurement_corrections import is_bare_number
 from oldfriend.measurements.measurement_reader import Moment, read_message
 from oldfriend.measurements.measures import MEASURES, is_plausible
 from oldfriend.measurements.quantities import find_quantities
+from oldfriend.memory.message_log import list_recent_messages
 from oldfriend.replies.amount_progress import (
     TELLING,
     GoalWords,
@@ -40,6 +42,7 @@ from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
 from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
 from oldfriend.turn.request_handlers.goal_requests import build_handled, open_desk
 from oldfriend.turn.request_handlers.handler import (
+    QUESTION_MARKS,
     HandledRequest,
     HandlerContext,
     RequestHandler,
@@ -84,9 +87,22 @@ async def handle_progress(context: HandlerContext) -> HandledRequest | None:
         counted = [each for each in counted if find_total(each[0].goal) is None]
     if len(counted) != 1 or is_counted(counted[0][0], message):
         return None
+    if is_bare_number(message.text, get_lexicon(message.language)) and await is_asked(
+        context.db, message
+    ):
+        return None
     handled = build_handled(desk, desk.count(*counted[0]))
     is_all = find_countable(counted[0][0].goal) is not None and tells_nothing_else(message)
     return replace(handled, name=NAME, is_whole_message=False, rest="" if is_all else context.text)
+
+
+async def is_asked(db: Database, message: Message) -> bool:
+    """Whether what was said last before a message asks something, which a number may answer."""
+    async with db.begin_read() as tx:
+        earlier = await list_recent_messages(
+            tx, message.person, message.chat, limit=1, before=message.seq
+        )
+    return any(mark in each.text for each in earlier for mark in QUESTION_MARKS)
 
 
 def tells_nothing_else(message: Message) -> bool:
@@ -228,7 +244,7 @@ def count_by_sentence(
     now: Micros,
 ) -> int:
     """Return how much of a total, if it is one, the sentences tell in passing."""
-    if total is None:
+    if total is None or is_over(goal, sentences):
         return 0
     phrases, amount = load_goal_phrases(book.language), 0
     words = GoalWords(wanted=wanted, light=collect_light(phrases, book), phrases=phrases)
@@ -245,6 +261,12 @@ def count_by_sentence(
         verbs = frozenset(each.verb for each in deeds if each.verb)
         amount += count_told(total, sentence.plain, words, verbs, book)
     return amount
+
+
+def is_over(goal: Goal, sentences: Sequence[Sentence]) -> bool:
+    """Whether sentences were said more than a day after the day by which a goal was wanted."""
+    ends = goal.deadline
+    return ends is not None and any(each.message.at > ends + DAY for each in sentences)
 
 
 def is_measured(goal: Goal) -> bool:

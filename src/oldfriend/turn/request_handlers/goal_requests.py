@@ -16,6 +16,7 @@ from oldfriend.goals.goal_desk import (
     GoalDesk,
     GoalWishes,
     find_last_day,
+    find_last_day_of_month,
 )
 from oldfriend.goals.goal_phrases import (
     APOSTROPHES,
@@ -304,9 +305,13 @@ def decide(desk: GoalDesk, asked: AskedGoal, phrases: GoalPhrases) -> GoalDecisi
     pieces, period = phrases.find_pieces(text), phrases.find_running(text)
     if pieces is not None and pieces.is_bounded:
         period = pieces.rhythm.period
-    if deadline is None and period is not None:
+    month = phrases.find_month(text) if read_total(text, phrases.language, has_day=False) else None
+    if deadline is None and (period is not None or month is not None):
         today = from_micros(desk.scope.now, desk.scope.zone).date()
-        last = find_last_day(today, period)
+        if period is not None:
+            last = find_last_day(today, period)
+        elif month is not None:
+            last = find_last_day_of_month(today, month)
         days_back = (today - last).days - 1
         deadline = get_start_of_day(desk.scope.now, desk.scope.zone, days_back=days_back) - 1
     return desk.handle(replace(asked, what=text), GoalWishes(deadline=deadline))
