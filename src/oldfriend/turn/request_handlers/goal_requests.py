@@ -306,12 +306,10 @@ def decide(desk: GoalDesk, asked: AskedGoal, phrases: GoalPhrases) -> GoalDecisi
     if pieces is not None and pieces.is_bounded:
         period = pieces.rhythm.period
     month = phrases.find_month(text) if read_total(text, phrases.language, has_day=False) else None
-    if deadline is None and (period is not None or month is not None):
-        today = from_micros(desk.scope.now, desk.scope.zone).date()
-        if period is not None:
-            last = find_last_day(today, period)
-        elif month is not None:
-            last = find_last_day_of_month(today, month)
+    today = from_micros(desk.scope.now, desk.scope.zone).date()
+    last = None if month is None else find_last_day_of_month(today, month)
+    last = last if period is None else find_last_day(today, period)
+    if deadline is None and last is not None:
         days_back = (today - last).days - 1
         deadline = get_start_of_day(desk.scope.now, desk.scope.zone, days_back=days_back) - 1
     return desk.handle(replace(asked, what=text), GoalWishes(deadline=deadline))
