@@ -22,9 +22,10 @@ from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Message
 from oldfriend.goals.goal import Goal, GoalState
-from oldfriend.goals.goal_desk import GoalDecision, GoalDesk, find_total
+from oldfriend.goals.goal_desk import GoalDecision, GoalDesk
 from oldfriend.goals.goal_phrases import AskedGoal, load_goal_phrases
 from oldfriend.goals.goal_store import list_goals
+from oldfriend.goals.goal_totals import find_total
 from oldfriend.inbound.accept import update_message_text
 from oldfriend.lang.command_menu import translate_command
 from oldfriend.lang.language_pack import choose_language_with

@@ -8,8 +8,9 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, HOUR
 from oldfriend.domain.ids import MessageId, new_id
 from oldfriend.domain.messages import Message
-from oldfriend.goals.goal_desk import UNMEASURED, find_total
+from oldfriend.goals.goal_desk import UNMEASURED
 from oldfriend.goals.goal_store import add_progress, find_goal, list_progress, remove_progress
+from oldfriend.goals.goal_totals import find_total
 from oldfriend.measurements.lexicon import list_lexicons
 from oldfriend.measurements.measurement_corrections import (
     MeasurementCorrection,
