@@ -1,10 +1,11 @@
-"""A limit for a number in the person's own words is told of once (ACCEPTANCE L12)."""
+"""A limit for a number in the person's own words is told of each time it is passed (L12)."""
 
 import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.watches.number_limits import is_ended, read_number_limit
+from oldfriend.turn.watch_requests import read_asked_limit
+from oldfriend.watches.number_limits import is_ended
 from oldfriend.watches.watch_store import list_watches
 from tests.clock import FrozenClock
 from tests.proactive.lived_time import at, choose, list_unasked, live_until, tell
@@ -47,7 +48,7 @@ def test_limit_is_read_in_its_own_words(
     language: str, text: str, expected: tuple[str, str, float, str]
 ) -> None:
     """Of any measure, in five languages, with the unit that was told."""
-    limit = read_number_limit(text, language)
+    limit = read_asked_limit(text, language)
     assert limit is not None
     assert (limit.measure.name, limit.condition, limit.value, limit.unit) == expected
 
@@ -69,7 +70,7 @@ def test_limit_is_read_in_its_own_words(
 )
 def test_other_words_set_no_limit(language: str, text: str) -> None:
     """What is asked about the past, of others, or of nothing that can be."""
-    assert read_number_limit(text, language) is None
+    assert read_asked_limit(text, language) is None
 
 
 @pytest.mark.parametrize(
@@ -88,28 +89,34 @@ def test_limit_is_ended_by_words(language: str, text: str) -> None:
     assert not is_ended(text, "blood_pressure", language)
 
 
-async def test_number_beyond_the_limit_is_told_once_and_ends_it(
+async def test_each_passing_of_a_limit_is_told_until_it_is_ended(
     app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:
-    """With its reason and its end; a number below says nothing."""
+    """Once for each; a number within says nothing, nor does another one beyond right after."""
     await tell(app, clock, chat_context, at("2026-11-18T08:00"), "My weight is 79 kg.")
     await choose(app, chat_context, level="off")
     asked = await tell(
         app, clock, chat_context, at("2026-11-18T09:00"), "Tell me when my weight goes above 80"
     )
     listed = await tell(app, clock, chat_context, at("2026-11-18T09:05"), "/watches")
-    await tell(app, clock, chat_context, at("2026-11-19T08:00"), "I weigh 79.5 kg.")
-    await live_until(app, clock, at("2026-11-19T20:00"))
-    assert await list_unasked(app, chat_context) == []
-    await tell(app, clock, chat_context, at("2026-11-20T08:00"), "I weigh 81 kg.")
-    await live_until(app, clock, at("2026-11-20T20:00"))
-    (said,) = await list_unasked(app, chat_context)
+    counts: list[int] = []
+    for day, weight in enumerate(["79.5", "81", "81.2", "79.8", "80.6"], 19):
+        await tell(app, clock, chat_context, at(f"2026-11-{day}T08:00"), f"I weigh {weight} kg.")
+        await live_until(app, clock, at(f"2026-11-{day}T20:00"))
+        counts.append(len(await list_unasked(app, chat_context)))
+    said = await list_unasked(app, chat_context)
+    ended = await tell(
+        app, clock, chat_context, at("2026-11-24T09:00"), "Stop telling me about my weight"
+    )
     async with app.db.begin_read() as tx:
         left = await list_watches(tx, chat_context.person.id)
 
     assert "80 kg" in asked.reply.text
+    assert "stop telling me about weight" in asked.reply.text
     assert "weight" in listed.reply.text
-    assert "81 kg" in said.text
+    assert counts == [0, 1, 1, 1, 2]
+    assert "81 kg" in said[0].text or "81 kg" in said[1].text
+    assert "weight" in ended.reply.text
     assert left == []
 
 

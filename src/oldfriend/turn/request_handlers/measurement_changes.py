@@ -294,7 +294,8 @@ def fits(kept: Measurement, told: Quantity) -> bool:
     """Tell whether a number can be the right value of one that is kept."""
     measure = get_measure(kept.name, kept.unit)
     is_pair = told.pair_value is not None
-    return is_pair == measure.is_pair and is_plausible(measure, told.value, told.unit or kept.unit)
+    is_alike = is_pair == measure.is_pair or (measure.is_pair and kept.second_value is None)
+    return is_alike and is_plausible(measure, told.value, told.unit or kept.unit)
 
 
 def correct(
