@@ -126,7 +126,9 @@ def read_limit(
     conditions = [each.end() for each in phrases.when.finditer(sentence[: limit.start])]
     start = conditions[-1] if conditions else 0
     span = sentence[start : tokens[limit.quantity.first].start]
-    before = [each for each in tokens if start <= each.start and each.end <= limit.start]
+    before: Sequence[Token] = [
+        each for each in tokens if start <= each.start and each.end <= limit.start
+    ]
     known = find_known(sentence, phrases)
     if not conditions:
         before = begin_with_measure(before)
@@ -223,7 +225,7 @@ def choose_measure(
         names = {SPENDING} if spends or is_daily else set()
     elif not named and unit is None:
         names = {SPENDING} if spends else set()
-    elif not named and phrases.person.search(span):
+    elif not named and not spends and phrases.person.search(span):  # "spend more than 45 pounds"
         names = {OF_UNIT[unit]} if unit in OF_UNIT else set()
     fitting = [
         (MEASURES[each], value)
@@ -242,8 +244,10 @@ def find_value(measure: Measure, quantity: Quantity) -> float | None:
 
 def is_named(text: str, name: str, language: str) -> bool:
     """Tell whether a text names a measure, or a number by the name that the person gave it."""
-    tokens = get_lexicon(language).split_tokens(text)
-    return fold(name) in fold(text) or any(name in each.cues for each in tokens)
+    lexicon, plain = get_lexicon(language), fold(text)
+    names = (fold(name), fold(lexicon.names.get(name, name)))
+    is_said = any(each in plain for each in names)
+    return is_said or any(name in each.cues for each in lexicon.split_tokens(plain))
 
 
 def is_ended(text: str, name: str, language: str) -> bool:

@@ -29,6 +29,7 @@ from oldfriend.measurements.measures import Measure, get_measure, is_plausible, 
 from oldfriend.measurements.quantities import Quantity
 from oldfriend.measurements.units import UNITS
 from oldfriend.memory.message_log import list_recent_messages
+from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.turn.request_handlers.measurement_texts import (
     MeasurementTexts,
     load_measurement_texts,
@@ -54,12 +55,13 @@ class ChangeMeasurements:
     measured: tuple[Measurement, ...] = ()
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
-        """Make it; what was counted of them for goals follows."""
+        """Make it, and plan a look; what was counted of them for goals follows."""
         for each in self.gone:
             await delete_measurement(tx, scope.person.id, each.id, now=scope.now)
             new = next((one for one in self.measured if one.name == each.name), None)
             await follow_steps(tx, each, new)
         await save_measurements(tx, scope.person.id, self.measured, now=scope.now)
+        await plan_next_look(tx, scope.person.id, now=scope.now)
 
 
 async def follow_steps(tx: Transaction, kept: Measurement, new: Measurement | None) -> None:
