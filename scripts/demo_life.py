@@ -49,8 +49,8 @@ from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
 from oldfriend.transfer.import_run import import_messages
 from oldfriend.transfer.preview import build_preview
-from oldfriend_evals.lives.living import Calendar
-from oldfriend_evals.lives.talking import with_models
+from oldfriend_evals.lives.simulation import Calendar
+from oldfriend_evals.lives.turn_simulation import with_models
 
 FOLDER: Final = Path(__file__).parent / "demo"
 LIFE: Final = FOLDER / "life.toml"
@@ -394,12 +394,12 @@ class Living:
                 await self.bring_old_chat()
                 brought = True
             await self.hear(line)
-        await self.go_on(until)
+        await self.advance(until)
 
     async def hear(self, line: Entry) -> None:
         """Say one line, and have it answered."""
         at = self.story.at(line["day"], line["at"])
-        await self.go_on(at)
+        await self.advance(at)
         said = MessageSubmission(text=str(line["text"]), at=at, zone=self.story.zone)
         await answer_message(self.app, await self.open(str(line["on"])), said)
 
@@ -415,7 +415,7 @@ class Living:
 
     async def bring_old_chat(self) -> None:
         """Import a chat of long ago."""
-        await self.go_on(self.story.at(*BROUGHT_ON))
+        await self.advance(self.story.at(*BROUGHT_ON))
         preview = build_preview(
             OLD_CHAT, me=self.person.name, person=self.person.name, zone=self.story.zone
         )
@@ -428,7 +428,7 @@ class Living:
             self.app.db, self.app.clock, self.app.settings, self.person.id, cut_reason="import"
         )
 
-    async def go_on(self, until: Micros) -> None:
+    async def advance(self, until: Micros) -> None:
         """Let time go by, and do what a worker would do meanwhile, each thing when it is due."""
         await self.deliver()
         while True:

@@ -23,28 +23,33 @@ from oldfriend.search.fusion import WEIGHTS_FILE, FusionModel, SearchWeights
 from oldfriend.search.spelling import LANGUAGES, get_lexicon_path
 from oldfriend.search.types import MIN_ANSWER_PROBABILITY, Floats
 from oldfriend_evals.checksums import write_checksums
-from oldfriend_evals.finding import (
+from oldfriend_evals.datasets import (
+    load_life_conversations,
+    load_locomo_conversations,
+    load_own_conversations,
+)
+from oldfriend_evals.fusion_training import (
+    learn_falling_off,
+    learn_fusion,
+    learn_probability,
+    to_json,
+)
+from oldfriend_evals.retrieval_eval import (
     Case,
     Embed,
     Learned,
     Recall,
-    abstention,
-    answerable_cases,
-    answerable_left_out,
-    judged_of,
-    kinds_left_out,
-    learned_without,
-    recall_with,
-    scores_of,
-    unanswerable_cases,
+    build_judgement_inputs,
+    compute_abstention,
+    compute_recall_with,
+    compute_scores,
+    judge_left_out,
+    learn_by_fold,
+    list_answerable_cases,
+    list_kinds_left_out,
+    list_unanswerable_cases,
 )
-from oldfriend_evals.learning import as_json, learn_falling_off, learn_fusion, learn_probability
-from oldfriend_evals.lessons import lessons_of
-from oldfriend_evals.material import (
-    life_conversations,
-    locomo_conversations,
-    own_conversations,
-)
+from oldfriend_evals.training_cases import build_lessons
 
 ANSWERED = 0.9
 
@@ -54,7 +59,7 @@ def main() -> int:
     embed = local_embedder()
     weights, about = learn(embed)
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else WEIGHTS_FILE
-    target.write_text(as_text(as_json(weights, about)), "utf-8")
+    target.write_text(as_text(to_json(weights, about)), "utf-8")
     if target == WEIGHTS_FILE:
         lexica = [get_lexicon_path(language).name for language in LANGUAGES]
         write_checksums(target.parent, [target.name, *lexica])
@@ -67,15 +72,15 @@ def main() -> int:
 
 def learn(embed: Embed) -> tuple[SearchWeights, str]:
     """Return everything that is learned, and what it was learned from."""
-    conversations = own_conversations() + life_conversations()
-    lessons = lessons_of(conversations, embed)
+    conversations = load_own_conversations() + load_life_conversations()
+    lessons = build_lessons(conversations, embed)
     # Scores are surer on questions that were learned from; what rests on them must not be.
-    held_out = learned_without(lessons.all)
-    without_answer = unanswerable_cases(conversations, embed)
+    held_out = learn_by_fold(lessons.all)
+    without_answer = list_unanswerable_cases(conversations, embed)
     for line in describe_left_out(lessons.whole, [*without_answer, *lessons.small], held_out):
         say(line)
     judged_cases = [*lessons.whole, *lessons.bare, *without_answer, *lessons.small]
-    judged = judged_of(judged_cases, held_out)
+    judged = build_judgement_inputs(judged_cases, held_out)
     has_answer = np.array([float(bool(case.evidence_count)) for case in judged_cases])
     judgement, shift = learn_probability(judged, has_answer)
     say(f"{ANSWERED:.0%} are answered at {threshold_of(judged_cases, judged):.2f}")
@@ -98,9 +103,11 @@ def describe_left_out(
     answerable: Sequence[Case], others: Sequence[Case], held_out: Learned
 ) -> Iterator[str]:
     """Yield how well each kind is found, and what has no answer is told, by what others taught."""
-    for kind in kinds_left_out(answerable, held_out):
+    for kind in list_kinds_left_out(answerable, held_out):
         yield describe(kind.kind, kind.ours)
-    told = abstention(answerable, others, threshold=MIN_ANSWER_PROBABILITY, learned=held_out)
+    told = compute_abstention(
+        answerable, others, threshold=MIN_ANSWER_PROBABILITY, learned=held_out
+    )
     yield (
         f"area under the curve: wrong conversation {told.wrong_conversation:.3f}, "
         f"near misses {told.no_answer_in_own:.3f}, a few messages {told.small_histories:.3f}"
@@ -117,7 +124,9 @@ def describe(name: str, found: Recall) -> str:
 
 def measure_locomo(data: Path, embed: Embed, fusion: FusionModel) -> Recall:
     """Return how well LoCoMo is found, which nothing was learned from."""
-    return recall_with(answerable_cases(locomo_conversations(data), embed), fusion)
+    return compute_recall_with(
+        list_answerable_cases(load_locomo_conversations(data), embed), fusion
+    )
 
 
 def say(line: str) -> None:
@@ -127,14 +136,14 @@ def say(line: str) -> None:
 
 def threshold_of(cases: Sequence[Case], judged: Floats) -> float:
     """The highest threshold at which nine of ten questions with an answer are answered."""
-    likely = answerable_left_out(cases, judged)
+    likely = judge_left_out(cases, judged)
     has_answer = np.array([bool(case.evidence_count) and not case.is_small for case in cases])
     return float(np.quantile(likely[has_answer], 1 - ANSWERED))
 
 
 def falling_off_of(cases: Sequence[Case], learned: Learned) -> float:
     """How fast hits become less likely behind the best one."""
-    scores = [scores_of(case, learned) for case in cases]
+    scores = [compute_scores(case, learned) for case in cases]
     orders = [np.argsort(-score, kind="stable")[:10] for score in scores]
     behind = [score[order] - score[order[0]] for score, order in zip(scores, orders, strict=True)]
     answers = [case.answers[order] for case, order in zip(cases, orders, strict=True)]

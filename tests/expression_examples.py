@@ -26,9 +26,9 @@ from oldfriend.memory.deletion.selection import is_whole_word
 from oldfriend.memory.restatement_detection import load_restatement_words
 from oldfriend.proactive import proactive_phrases
 from oldfriend.search.own_names import find_own_names, to_first_person
-from oldfriend.search.pronouns import load_pronoun_grammar
 from oldfriend.search.question_pattern_loader import QuestionGrammar, list_all_grammars
 from oldfriend.search.question_patterns import MAX_QUESTION_LENGTH, MAX_SCANNED_LENGTH
+from oldfriend.search.question_pronouns import load_pronoun_grammar
 from oldfriend.search.role_references import ReferenceGrammar, list_reference_grammars
 from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.tasks.task_phrases import load_task_phrases

@@ -77,12 +77,12 @@ def is_kept(expression: Expression) -> bool:
 
 async def talk(length: int) -> None:
     """Have hostile messages accepted, answered, and read by rules."""
-    from oldfriend_evals.hostile_text import UNITS, handle, hostile
-    from oldfriend_evals.stores import temporary_house
+    from oldfriend_evals.hostile_text import UNITS, build_hostile, handle_text
+    from oldfriend_evals.temporary_stores import open_temporary_store
 
-    async with temporary_house() as app:
+    async with open_temporary_store() as app:
         for number, unit in enumerate((*UNITS.values(), *SAID)):
-            await handle(app, f"somebody {number}", hostile(unit, length))
+            await handle_text(app, f"somebody {number}", build_hostile(unit, length))
 
 
 def main(length: int) -> None:

@@ -27,7 +27,7 @@ from oldfriend.memory.people import find_owner
 from oldfriend.memory.segments import Segment, list_segments
 from oldfriend.runtime.wiring import open_app
 from oldfriend.usage.costs import sum_usage
-from oldfriend_evals.lives.living import ALL
+from oldfriend_evals.lives.simulation import ALL
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -13,7 +13,7 @@ from oldfriend.domain.messages import MAX_SENTENCE_CHARS
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
 from oldfriend.learning.rule_extraction.sentences import hide_quoted, statements_in
-from oldfriend_evals.hostile_text import UNITS, hostile
+from oldfriend_evals.hostile_text import UNITS, build_hostile
 from tests.conftest import SIZE
 from tests.expressions import Expression
 from tests.hostile_expressions import Clock, find_slow
@@ -86,7 +86,7 @@ def test_bounded_regexes_get_no_longer_text_than_their_bound() -> None:
 @pytest.mark.parametrize("language", list_languages("rules"))
 def test_rule_extractor_reads_sentences_of_bounded_length(name: str, language: str) -> None:
     """However long somebody goes on without a full stop."""
-    message = said(1, hostile(UNITS[name], 20_000), language=language)
+    message = said(1, build_hostile(UNITS[name], 20_000), language=language)
     sentences = list(statements_in(message, load_rule_book(language)))
 
     assert all(len(each.plain) <= MAX_SENTENCE_CHARS for each in sentences)

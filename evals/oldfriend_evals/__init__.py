@@ -1,1 +1,1 @@
-"""Is it getting better?"""
+"""Evals: benchmarks, simulated lives and comparisons of scorers."""

@@ -281,7 +281,7 @@ def build_site(files: AnswerFiles) -> Starlette:
 
 
 @asynccontextmanager
-async def serving_answers(folder: Path) -> AsyncIterator[AnswerFiles]:
+async def serve_answers(folder: Path) -> AsyncIterator[AnswerFiles]:
     """Serve the answers of a folder on this machine until left."""
     files = AnswerFiles(folder)
     server = uvicorn.Server(uvicorn.Config(build_site(files), log_level="warning"))

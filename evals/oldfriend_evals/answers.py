@@ -1,4 +1,4 @@
-"""Are the right beliefs found, and does it help to have them? Asked at the end of each life.
+"""Share of questions whose right belief is found at the end of each life.
 
 The beliefs are those of the truth, so that finding is measured, not forming. What stands among the
 first ten is compared with the messages alone: a belief answers as the words do that it rests on.
@@ -33,10 +33,10 @@ from oldfriend.search import (
     search,
 )
 from oldfriend_evals.lives.life import Belief, Life
-from oldfriend_evals.lives.loading import LANGUAGES, load_life
+from oldfriend_evals.lives.life_files import LANGUAGES, load_life
 from oldfriend_evals.lives.questions import LifeQuestion, load_questions
-from oldfriend_evals.measuring import Measure, Scope, at_least
-from oldfriend_evals.stores import temporary_house
+from oldfriend_evals.measures import Measure, Scope, build_lower_target
+from oldfriend_evals.temporary_stores import open_temporary_store
 
 SOMEBODY: Final = PersonId("somebody")
 FOUND: Final = 10
@@ -58,15 +58,15 @@ class Asked:
 
 async def measure_answers(_scope: Scope) -> list[Measure]:
     """Each life's questions."""
-    async with temporary_house() as app:
+    async with open_temporary_store() as app:
         return [
             measure
             for language in LANGUAGES
-            for measure in measures_of(language, await asked_of(language, app.embedder))
+            for measure in build_measures(language, await ask_life(language, app.embedder))
         ]
 
 
-def measures_of(language: str, asked: list[Asked]) -> list[Measure]:
+def build_measures(language: str, asked: list[Asked]) -> list[Measure]:
     """What share of the questions is answered."""
     with_answer = [each for each in asked if each.has_answer]
     without = [each for each in asked if not each.has_answer]
@@ -74,52 +74,52 @@ def measures_of(language: str, asked: list[Asked]) -> list[Measure]:
         Measure(
             name=f"the best belief answers, {language}",
             unit="%",
-            target=at_least(FIRST),
-            value=percent([each.is_first_right for each in with_answer]),
+            target=build_lower_target(FIRST),
+            value=compute_percent([each.is_first_right for each in with_answer]),
         ),
         Measure(
             name=f"an answer among the first ten, {language}",
             unit="%",
-            target=at_least(KEPT),
-            value=percent([each.is_among_all for each in with_answer]),
-            reference=percent([each.is_among_messages for each in with_answer]),
+            target=build_lower_target(KEPT),
+            value=compute_percent([each.is_among_all for each in with_answer]),
+            reference=compute_percent([each.is_among_messages for each in with_answer]),
             note="reference: without beliefs",
         ),
         Measure(
             name=f"no belief where nothing answers, {language}",
             unit="%",
-            value=percent([each.is_refused for each in without]),
-            target=at_least(REFUSED),
+            value=compute_percent([each.is_refused for each in without]),
+            target=build_lower_target(REFUSED),
         ),
     ]
 
 
-def percent(right: list[bool]) -> float:
+def compute_percent(right: list[bool]) -> float:
     """The share of what is right."""
     return 100 * sum(right) / max(len(right), 1)
 
 
-async def asked_of(language: str, embedder: Embedder) -> list[Asked]:
+async def ask_life(language: str, embedder: Embedder) -> list[Asked]:
     """All questions to a life, asked after its last message."""
     life, questions = load_life(language), load_questions(language)
-    messages, beliefs = await messages_of(life, embedder), await beliefs_of(life, embedder)
+    messages, beliefs = await list_messages(life, embedder), await list_beliefs(life, embedder)
     at = max(line.spoken.at for line in life.lines)
     texts = await gloss_for_embedder(embedder.model, [(each.text, language) for each in questions])
     vectors = await embedder.embed(texts)
     return [
-        asked(life, messages, beliefs, each, question_of(each, language, vector, at))
+        judge_question(life, messages, beliefs, each, build_question(each, language, vector, at))
         for each, vector in zip(questions, vectors, strict=True)
     ]
 
 
-def question_of(asks: LifeQuestion, language: str, vector: Vectors, at: Micros) -> SearchQuery:
+def build_question(asks: LifeQuestion, language: str, vector: Vectors, at: Micros) -> SearchQuery:
     """A question as the search takes it."""
     return SearchQuery(
         text=asks.text, language=language, embedding=QueryEmbedding(vector=vector), asked_at=at
     )
 
 
-def asked(
+def judge_question(
     life: Life,
     messages: PersonIndex,
     beliefs: BeliefIndex,
@@ -143,7 +143,7 @@ def asked(
     )
 
 
-async def messages_of(life: Life, embedder: Embedder) -> PersonIndex:
+async def list_messages(life: Life, embedder: Embedder) -> PersonIndex:
     """What was said in a life, but by the companion."""
     said = [
         (place, line) for place, line in enumerate(life.lines) if line.spoken.role != "companion"
@@ -170,7 +170,7 @@ async def messages_of(life: Life, embedder: Embedder) -> PersonIndex:
     return PersonIndex.build(rows, await embedder.embed(texts))
 
 
-async def beliefs_of(life: Life, embedder: Embedder) -> BeliefIndex:
+async def list_beliefs(life: Life, embedder: Embedder) -> BeliefIndex:
     """What is true of a life at its end, and what was superseded."""
     times = {line.id: line.spoken.at for line in life.lines}
     index = BeliefIndex()
@@ -186,9 +186,11 @@ async def beliefs_of(life: Life, embedder: Embedder) -> BeliefIndex:
         for each in life.truth.names
     )
     known = [
-        known_of(belief, life, index.entities, [times[line] for line in sorted(belief.lines)], base)
+        build_known(
+            belief, life, index.entities, [times[line] for line in sorted(belief.lines)], base
+        )
         for base, belief in enumerate(life.truth.beliefs, start=1)
-        if status_of(belief) in {*LIVE_STATUSES, "superseded"}
+        if get_status(belief) in {*LIVE_STATUSES, "superseded"}
     ]
     believed = [(each.memory.text, life.language) for each in known]
     vectors = await embedder.embed(await gloss_for_embedder(embedder.model, believed))
@@ -198,7 +200,7 @@ async def beliefs_of(life: Life, embedder: Embedder) -> BeliefIndex:
     return index
 
 
-def status_of(belief: Belief) -> Status:
+def get_status(belief: Belief) -> Status:
     """How a belief stands at the end of a life."""
     if belief.holds_until is not None:
         return "superseded"
@@ -207,11 +209,11 @@ def status_of(belief: Belief) -> Status:
     return "deprecated" if belief.end.how == "ended" else belief.end.how
 
 
-def known_of(
+def build_known(
     belief: Belief, life: Life, entities: tuple[Entity, ...], said_at: list[Micros], base: int
 ) -> MemoryState:
     """A belief as it would be kept."""
-    text, status = belief.texts[0], status_of(belief)
+    text, status = belief.texts[0], get_status(belief)
     ended_at = None if status in LIVE_STATUSES else max(said_at) + 1
     memory = Memory(
         id=MemoryId(ObjectId(belief.id)),
@@ -226,9 +228,9 @@ def known_of(
         impact=belief.impact,
         relational=belief.relational,
         status=status,
-        happened_at=start_of(belief.happened_on),
-        holds_from=start_of(belief.holds_from),
-        holds_until=start_of(belief.holds_until),
+        happened_at=get_day_start(belief.happened_on),
+        holds_from=get_day_start(belief.holds_from),
+        holds_until=get_day_start(belief.holds_until),
         due_at=belief.due_at,
         learned_at=min(said_at),
         ended_at=ended_at,
@@ -246,6 +248,6 @@ def known_of(
     return MemoryState(memory=memory, stats=standing, base_seq=base)
 
 
-def start_of(day: date | None) -> Micros | None:
+def get_day_start(day: date | None) -> Micros | None:
     """When a day begins; None where there is none."""
     return None if day is None else to_micros(datetime(day.year, day.month, day.day, tzinfo=UTC))

@@ -40,8 +40,8 @@ from oldfriend.turn.request_handlers.task_requests import handle_task_request
 from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.task_changes import SaveTask
 from oldfriend.turn.turn_outcome import Utterance
-from oldfriend_evals.measuring import Measure, Scope
-from oldfriend_evals.stores import temporary_house
+from oldfriend_evals.measures import Measure, Scope
+from oldfriend_evals.temporary_stores import open_temporary_store
 
 MATERIAL: Final = Path(__file__).parent / "asked_tasks.jsonl"
 TALK: Final = Path(__file__).parent / "task_talk.jsonl"
@@ -195,7 +195,7 @@ async def grade_all(
     cases: Iterable[Mapping[str, Any]],
 ) -> list[tuple[Mapping[str, Any], Grade, list[Task], str]]:
     """Grade all cases, each said by somebody else."""
-    async with temporary_house() as app:
+    async with open_temporary_store() as app:
         graded = []
         for number, case in enumerate(cases):
             tasks, text = await decide(app, case, number)
@@ -215,7 +215,7 @@ async def grade_talk(
     cases: Iterable[Mapping[str, Any]],
 ) -> list[tuple[Mapping[str, Any], Grade, list[Task], str]]:
     """Grade what is said about a list of tasks, of which one was delivered a minute before."""
-    async with temporary_house() as app:
+    async with open_temporary_store() as app:
         graded: list[tuple[Mapping[str, Any], Grade, list[Task], str]] = []
         for number, each in enumerate(cases):
             case = {**TALK_TIME, **each}

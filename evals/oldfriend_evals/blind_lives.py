@@ -1,4 +1,4 @@
-"""How does it do without a model on lives that nobody tunes to?
+"""Blind lives: what is remembered without a model of lives that nobody tunes to.
 
 Each life of ``blind/`` was written by somebody who has not seen the code: what was said over two
 months, what is true of it, what a careless reader would get wrong, and questions. A life is
@@ -36,8 +36,8 @@ from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_app
 from oldfriend.turn.recalled import RecallQuery
 from oldfriend.turn.retrieval import recall
-from oldfriend_evals.measuring import Measure, Scope, at_least, at_most
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.measures import Measure, Scope, build_lower_target, build_upper_target
+from oldfriend_evals.temporary_stores import build_settings
 
 FOLDER: Final = Path(__file__).parent / "blind"
 FOUND: Final = 10
@@ -63,7 +63,7 @@ class BlindLife:
     @property
     def end(self) -> Micros:
         """An hour after the last message."""
-        return said_at(self.messages[-1]) + HOUR
+        return get_said_at(self.messages[-1]) + HOUR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ def read_lines(file: Path) -> list[str]:
     return [line for line in file.read_text("utf-8").splitlines() if line.strip()]
 
 
-def said_at(message: Record) -> Micros:
+def get_said_at(message: Record) -> Micros:
     """When a message was said."""
     return to_micros(datetime.fromisoformat(message["at"]))
 
@@ -127,7 +127,7 @@ def to_imported(message: Record, life: BlindLife) -> ImportedMessage:
             role=role,
             speaker=speakers.get(role, "Oldfriend"),
             text=message["text"],
-            at=said_at(message),
+            at=get_said_at(message),
             zone=life.about["zone"],
             trust=TRUST_BY_ROLE[role],
             external_id=message["id"],
@@ -201,7 +201,7 @@ async def judge_question(folder: Path, life: BlindLife, question: Record) -> Cou
     with TemporaryDirectory(prefix="oldfriend-blind-") as copied:
         place = Path(copied) / "data"
         shutil.copytree(folder, place)
-        async with open_app(settings_in(place), clock=lambda: life.end) as app:
+        async with open_app(build_settings(place), clock=lambda: life.end) as app:
             line = await open_local_chat(
                 app.db, app.clock, app.settings, person=life.about["person"], channel="terminal"
             )
@@ -251,7 +251,7 @@ async def measure_life(folder: Path) -> Counter[str]:
     with TemporaryDirectory(prefix="oldfriend-blind-") as stored:
         place = Path(stored) / "data"
         place.mkdir()
-        async with open_app(settings_in(place), clock=lambda: life.end) as app:
+        async with open_app(build_settings(place), clock=lambda: life.end) as app:
             line = await live(app, life)
             counts = judge_beliefs(life, await list_stored(app, line))
         answers = Counter[str]()
@@ -266,21 +266,28 @@ async def measure_blind_lives(_scope: Scope) -> list[Measure]:
     for folder in list_folders():
         language = str(load_blind_life(folder).about["language"])
         totals.setdefault(language, Counter()).update(await measure_life(folder))
-    return [each for language, counts in totals.items() for each in told_of(language, counts)]
+    return [
+        each for language, counts in totals.items() for each in build_measures(language, counts)
+    ]
 
 
-def told_of(language: str, counts: Counter[str]) -> list[Measure]:
+def build_measures(language: str, counts: Counter[str]) -> list[Measure]:
     """The measures of one language."""
     useful = USEFUL_ENGLISH if language == "en" else USEFUL
     parts = (
-        ("useful answers", "useful", "answerable", at_least(useful)),
+        ("useful answers", "useful", "answerable", build_lower_target(useful)),
         ("useful answers told as sure", "useful_sure", "answerable", None),
-        ("wrong presented as right", "presented_wrong", "asked", at_most(PRESENTED_WRONG)),
+        (
+            "wrong presented as right",
+            "presented_wrong",
+            "asked",
+            build_upper_target(PRESENTED_WRONG),
+        ),
         ('"I don\'t remember" where nothing was said', "refused", "unanswerable", None),
         ('"I don\'t remember" where it was said', "honest", "answerable", None),
         ("answers found among ten", "found", "answerable", None),
-        ("facts captured", "captured", "facts", at_least(CAPTURED)),
-        ("stored beliefs that are right", "right", "stored", at_least(RIGHT)),
+        ("facts captured", "captured", "facts", build_lower_target(CAPTURED)),
+        ("stored beliefs that are right", "right", "stored", build_lower_target(RIGHT)),
         ("stored beliefs that are wrong", "wrong", "stored", None),
         ("stored beliefs that are junk", "junk", "stored", None),
     )
@@ -301,7 +308,7 @@ def list_folders() -> list[Path]:
     return sorted(path for path in FOLDER.iterdir() if path.is_dir())
 
 
-def tell(name: str, counts: Counter[str]) -> str:
+def format_life(name: str, counts: Counter[str]) -> str:
     """Say in a line how a life went."""
 
     def share(part: str, whole: str) -> str:
@@ -322,10 +329,10 @@ async def measure(folders: Iterable[Path]) -> None:
     total = Counter[str]()
     for folder in folders:
         counts = await measure_life(folder)
-        sys.stdout.write(f"{tell(folder.name, counts)}\n")
+        sys.stdout.write(f"{format_life(folder.name, counts)}\n")
         sys.stdout.flush()
         total += counts
-    sys.stdout.write(f"{tell('all', total)}\n")
+    sys.stdout.write(f"{format_life('all', total)}\n")
 
 
 if __name__ == "__main__":

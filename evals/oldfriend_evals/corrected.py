@@ -1,4 +1,4 @@
-"""Is a value that was corrected, changed or ended still told as current?
+"""Corrections: whether a value that was corrected, changed or ended is still told as current.
 
     python -m oldfriend_evals.corrected evals/oldfriend_evals/corrections/*.jsonl
 
@@ -37,7 +37,7 @@ from oldfriend.memory.receipts import find_receipt
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.blind_lives import BlindLife, find_form, list_folders, live, load_blind_life
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.temporary_stores import build_settings
 
 Outcome = Literal["current", "stale, sure", "stale, unsure", "none"]
 COUNTED: Final = ("current", "stale, sure", "stale, unsure", "none", "beliefs stale", "new unknown")
@@ -89,7 +89,7 @@ async def ask(case: Mapping[str, Any], life: BlindLife) -> tuple[str, bool, list
     """Return the reply to a case's question, whether it is sure, and the beliefs held then."""
     end = life.end
     with TemporaryDirectory(prefix="oldfriend-corrected-") as folder:
-        async with open_app(settings_in(Path(folder) / "data"), clock=lambda: end) as app:
+        async with open_app(build_settings(Path(folder) / "data"), clock=lambda: end) as app:
             await live(app, life)
             line = await open_local_chat(
                 app.db, app.clock, app.settings, person=life.about["person"], channel="terminal"

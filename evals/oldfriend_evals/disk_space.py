@@ -27,11 +27,11 @@ from oldfriend.queues.queue import claim_jobs, find_next_due
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.corpus import FIRST_DAY, all_sentences, sessions
-from oldfriend_evals.lives.living import Calendar
-from oldfriend_evals.measuring import Measure, Scope, at_most
-from oldfriend_evals.roles import with_models
-from oldfriend_evals.stores import CHANNEL, settings_in
+from oldfriend_evals.corpus import FIRST_DAY, build_sessions, list_sentences
+from oldfriend_evals.lives.simulation import Calendar
+from oldfriend_evals.measures import Measure, Scope, build_upper_target
+from oldfriend_evals.model_roles import with_models
+from oldfriend_evals.temporary_stores import CHANNEL, build_settings
 
 MOST_BYTES: Final = 4_096
 """The target for a message with a model, everything that is stored included."""
@@ -42,7 +42,7 @@ MESSAGES_A_DAY: Final = 40
 REPLY_SENTENCES: Final = 4
 LEASE_S: Final = 30.0
 NAME: Final = "scripted:companion"
-TELLS_EVERY: Final = 3
+MEETING_EVERY: Final = 3
 """One of so many messages of the person tells of something that is worth being remembered."""
 FRIENDS: Final = (
     *("Ana", "Boris", "Chioma", "Dmitri", "Elena", "Farid", "Greta", "Hiroshi", "Imani", "Jonas"),
@@ -78,13 +78,13 @@ async def measure_disk_space(scope: Scope) -> list[Measure]:
     messages = 300 if scope.quick else 3_000
     sizes = await live_and_measure(messages, marks=3)
     first, last = sizes[0], sizes[-1]
-    thirds = [bytes_a_message(before, after) for before, after in pairwise(sizes)]
+    thirds = [compute_bytes_per_message(before, after) for before, after in pairwise(sizes)]
     return [
         Measure(
             name=f"bytes a message with a model, all in, of {messages:,}",
             value=(last.bytes - first.bytes) / last.messages,
             unit="B",
-            target=at_most(MOST_BYTES),
+            target=build_upper_target(MOST_BYTES),
             note=f"{MESSAGES_A_DAY} messages a day, after a checkpoint; without the empty store",
         ),
         Measure(
@@ -92,13 +92,13 @@ async def measure_disk_space(scope: Scope) -> list[Measure]:
             value=thirds[-1],
             unit="B",
             reference=thirds[0],
-            target=None if scope.quick else at_most(MOST_GROWTH),
+            target=None if scope.quick else build_upper_target(MOST_GROWTH),
             note="reference: of the first third",
         ),
     ]
 
 
-def bytes_a_message(before: Size, after: Size) -> float:
+def compute_bytes_per_message(before: Size, after: Size) -> float:
     """How much each message between two moments has taken."""
     return (after.bytes - before.bytes) / (after.messages - before.messages)
 
@@ -108,27 +108,31 @@ async def live_and_measure(
 ) -> list[Size]:
     """Live so many messages; the sizes at the beginning, and after each of so many equal parts."""
     sizes: list[Size] = []
-    async with scripted_house(database) as (app, calendar):
+    async with open_scripted_store(database) as (app, calendar):
         line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel=CHANNEL)
-        sizes.append(await size_of(app, 0))
+        sizes.append(await measure_size(app, 0))
         turns = messages // 2
         at = {turns * mark // marks for mark in range(1, marks + 1)}
-        for number, text in enumerate(remarks(turns), 1):
-            await let_time_pass(app, calendar, until=moment_of(number - 1, a_day // 2))
+        for number, text in enumerate(iter_remarks(turns), 1):
+            await run_due_jobs(app, calendar, until=get_turn_time(number - 1, a_day // 2))
             await say(app, line, text)
             if number in at:
-                sizes.append(await size_of(app, 2 * number))
+                sizes.append(await measure_size(app, 2 * number))
     return sizes
 
 
-def remarks(turns: int) -> Iterator[str]:
+def iter_remarks(turns: int) -> Iterator[str]:
     """What a person says in so many turns: small talk, and now and then whom they have met."""
-    said = (said.text for day in sessions(turns, seed=1) for said in day)
+    said = (said.text for day in build_sessions(turns, seed=1) for said in day)
     for number, text in enumerate(said):
-        yield f"{meeting(number // TELLS_EVERY)} {text}" if number % TELLS_EVERY == 0 else text
+        yield (
+            f"{build_meeting(number // MEETING_EVERY)} {text}"
+            if number % MEETING_EVERY == 0
+            else text
+        )
 
 
-def meeting(number: int) -> str:
+def build_meeting(number: int) -> str:
     """A sentence about a meeting; the first 2,860 are different."""
     who, where, what = (each[number % len(each)] for each in (FRIENDS, PLACES, THEMES))
     return f"I met {who} at the {where} and we talked about the {what}."
@@ -139,30 +143,30 @@ async def say(app: AppContext, line: ChatContext, text: str) -> None:
     await answer_message(app, line, MessageSubmission(text=text))
 
 
-def moment_of(turn: int, turns_a_day: int) -> Micros:
+def get_turn_time(turn: int, turns_a_day: int) -> Micros:
     """When a turn takes place: in one talk a day, a minute after the turn before."""
     day, minute = divmod(turn, turns_a_day)
     return FIRST_DAY + day * DAY + minute * MINUTE
 
 
 @asynccontextmanager
-async def scripted_house(database: str | None) -> AsyncIterator[tuple[AppContext, Calendar]]:
+async def open_scripted_store(database: str | None) -> AsyncIterator[tuple[AppContext, Calendar]]:
     """A house with one scripted model for every role, whose clock goes on when it is told to."""
     calendar = Calendar(now=FIRST_DAY - HOUR)
     with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
-        settings = settings_in(Path(folder))
+        settings = build_settings(Path(folder))
         settings = replace(
             settings,
             database=database or settings.database,
             models=replace(settings.models, small=(NAME,)),
         )
         async with open_app(settings) as app:
-            model = ScriptedModel(scripted_answers(random.Random(1)), name=NAME)
+            model = ScriptedModel(build_scripted_model(random.Random(1)), name=NAME)
             roles = with_models(app, {"main": model, "small": model, "reflect": model})
             yield replace(roles, clock=calendar), calendar
 
 
-async def let_time_pass(app: AppContext, calendar: Calendar, *, until: Micros) -> None:
+async def run_due_jobs(app: AppContext, calendar: Calendar, *, until: Micros) -> None:
     """Do what a worker would do until a moment, each job when it is due."""
     while True:
         async with app.db.begin_read() as tx:
@@ -178,12 +182,12 @@ async def let_time_pass(app: AppContext, calendar: Calendar, *, until: Micros) -
     calendar.reach(until)
 
 
-def scripted_answers(rng: random.Random) -> Callable[[CompletionRequest], ScriptedReply]:
+def build_scripted_model(rng: random.Random) -> Callable[[CompletionRequest], ScriptedReply]:
     """A model whose answers have the length and form of a real one's, for every purpose."""
 
     def answer(request: CompletionRequest) -> ScriptedReply:
         laid = next(turn.text for turn in request.turns if isinstance(turn, PromptTurn))
-        text = written_for(request, laid, rng)
+        text = write_text(request, laid, rng)
         read = len(request.system_prompt + request.call_instructions) + sum(
             len(each.text) for each in request.turns
         )
@@ -196,14 +200,14 @@ def scripted_answers(rng: random.Random) -> Callable[[CompletionRequest], Script
     return answer
 
 
-def written_for(request: CompletionRequest, laid: str, rng: random.Random) -> str:
+def write_text(request: CompletionRequest, laid: str, rng: random.Random) -> str:
     """The words of one answer."""
     if request.purpose == "reply":
-        return " ".join(rng.choices(all_sentences(), k=rng.randint(2, REPLY_SENTENCES)))
-    return json.dumps(answered_in_form(request, laid, rng), ensure_ascii=False)
+        return " ".join(rng.choices(list_sentences(), k=rng.randint(2, REPLY_SENTENCES)))
+    return json.dumps(write_object(request, laid, rng), ensure_ascii=False)
 
 
-def answered_in_form(request: CompletionRequest, laid: str, rng: random.Random) -> JsonValue:
+def write_object(request: CompletionRequest, laid: str, rng: random.Random) -> JsonValue:
     """The object that a request in the background, or for judging a message, asks for."""
     match request.purpose:
         case "classify":
@@ -218,7 +222,7 @@ def answered_in_form(request: CompletionRequest, laid: str, rng: random.Random) 
                 "asks_for": [],
             }
         case "extract":
-            return claims_from(laid)
+            return build_claims(laid)
         case "adjudicate":
             return {"same": False}
         case "describe":
@@ -226,12 +230,12 @@ def answered_in_form(request: CompletionRequest, laid: str, rng: random.Random) 
             told = "" if met is None else f"Met at the {met[1]} to talk about the {met[2]}."
             return {"text": told, "cites": ["e1", "e2"]}
         case "summary":
-            return {"text": " ".join(rng.choices(all_sentences(), k=3)), "topics": ["talk"]}
+            return {"text": " ".join(rng.choices(list_sentences(), k=3)), "topics": ["talk"]}
         case _:
             return {"thoughts": [], "expectations": [], "questions": [], "patterns": []}
 
 
-def claims_from(laid: str) -> JsonValue:
+def build_claims(laid: str) -> JsonValue:
     """An event for each meeting that the messages to be read tell of, and whom it names."""
     met = [
         (message, found)
@@ -239,8 +243,8 @@ def claims_from(laid: str) -> JsonValue:
         for found in _MEETING.finditer(text)
     ]
     return {
-        "events": [event_from(message, found) for message, found in met],
-        "names": [name_from(message, found) for message, found in met],
+        "events": [build_event_claim(message, found) for message, found in met],
+        "names": [build_name_claim(message, found) for message, found in met],
         "facts": [],
         "same": [],
         "ties": [],
@@ -256,7 +260,7 @@ def claims_from(laid: str) -> JsonValue:
     }
 
 
-def event_from(message: str, found: re.Match[str]) -> JsonValue:
+def build_event_claim(message: str, found: re.Match[str]) -> JsonValue:
     """The claim that a meeting took place."""
     return {
         "text": f"Met {found['who']} at the {found['where']} and talked about the {found['what']}.",
@@ -274,21 +278,21 @@ def event_from(message: str, found: re.Match[str]) -> JsonValue:
     }
 
 
-def name_from(message: str, found: re.Match[str]) -> JsonValue:
+def build_name_claim(message: str, found: re.Match[str]) -> JsonValue:
     """The claim that somebody has this name."""
     quote: JsonValue = {"message": message, "text": found[0]}
     return {"name": found["who"], "kind": "person", "aliases": [], "quotes": [quote]}
 
 
-async def size_of(app: AppContext, messages: int) -> Size:
+async def measure_size(app: AppContext, messages: int) -> Size:
     """What a store takes now, after a checkpoint on SQLite; by parts only there."""
     await app.db.truncate_wal()
     url = app.settings.database
-    parts = {} if is_postgres_url(url) else parts_of(parse_database_path(url))
+    parts = {} if is_postgres_url(url) else measure_parts(parse_database_path(url))
     return Size(messages=messages, bytes=await app.db.size_bytes(), parts=parts)
 
 
-def parts_of(file: Path) -> dict[str, int]:
+def measure_parts(file: Path) -> dict[str, int]:
     """The bytes of each table and index of a SQLite file, the largest first."""
     connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
     try:

@@ -16,18 +16,18 @@ from oldfriend.inbound.accept import open_local_chat
 from oldfriend.runtime.wiring import open_app
 from oldfriend.turn.recalled import RecallQuery
 from oldfriend.turn.retrieval import recall
-from oldfriend_evals.corpus import FIRST_DAY, questions
-from oldfriend_evals.stores import CHANNEL, settings_in
+from oldfriend_evals.corpus import FIRST_DAY, list_questions
+from oldfriend_evals.temporary_stores import CHANNEL, build_settings
 
 ASKED = 9
 
 
 async def main(data: Path) -> None:
     """Ask, and print."""
-    async with open_app(settings_in(data)) as app:
+    async with open_app(build_settings(data)) as app:
         line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel=CHANNEL)
         await app.embedder.embed(["What loads the model is not measured."])
-        first, *later = [await ask(app, line.person, text) for text in questions(ASKED)]
+        first, *later = [await ask(app, line.person, text) for text in list_questions(ASKED)]
     sys.stdout.write(f"{first} {median(later)}\n")
 
 

@@ -1,4 +1,4 @@
-"""How often does the grader of replies let a wrong one pass, and refuse a right one?
+"""Errors of the grader of replies: wrong ones passed, right ones refused.
 
 ``blind/replies.jsonl`` has 100 replies that are wrong on purpose and 30 right ones, to questions of
 two lives, by a writer who had seen no code.
@@ -8,7 +8,7 @@ import json
 from typing import Final
 
 from oldfriend_evals.blind_lives import FOLDER, Record, load_blind_life, read_lines
-from oldfriend_evals.measuring import Measure, Scope
+from oldfriend_evals.measures import Measure, Scope
 from oldfriend_evals.reply_grading import grade_reply
 
 REPLIES: Final = FOLDER / "replies.jsonl"

@@ -17,11 +17,17 @@ from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.corpus import sessions
-from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured, processor_ms
+from oldfriend_evals.bench_server import ANSWERS_S, Line, connect, create_token, serve
+from oldfriend_evals.corpus import build_sessions
+from oldfriend_evals.measures import (
+    Measure,
+    Scope,
+    build_unmeasured,
+    build_upper_target,
+    measure_processor_ms,
+)
 from oldfriend_evals.processes import ProcessFailed
-from oldfriend_evals.serving import ANSWERS_S, Line, connected, serving, token_for
-from oldfriend_evals.stores import settings_in, temporary_house
+from oldfriend_evals.temporary_stores import build_settings, open_temporary_store
 
 LENGTH: Final = 100_000
 PROSE: Final = "prose"
@@ -80,36 +86,36 @@ CALM_S: Final = 0.3
 """After an answer so long is waited for what else is done about it."""
 
 
-def prose(length: int) -> str:
+def build_prose(length: int) -> str:
     """Plain sentences, as many characters of them."""
-    texts = (spoken.text for session in sessions(length // 20, seed=3) for spoken in session)
+    texts = (spoken.text for session in build_sessions(length // 20, seed=3) for spoken in session)
     return " ".join(texts)[:length]
 
 
-def hostile(unit: str, length: int) -> str:
+def build_hostile(unit: str, length: int) -> str:
     """A unit again and again, between two words."""
     repeated = unit * (length // len(unit) + 1)
     return f"hi{repeated[: length - 4]}ho"
 
 
-def all_texts(length: int) -> dict[str, str]:
+def build_texts(length: int) -> dict[str, str]:
     """The hostile texts of a length, and prose of the same."""
-    texts = {name: hostile(unit, length) for name, unit in UNITS.items()}
-    return {PROSE: prose(length), **texts}
+    texts = {name: build_hostile(unit, length) for name, unit in UNITS.items()}
+    return {PROSE: build_prose(length), **texts}
 
 
 async def measure_hostile_text(scope: Scope) -> list[Measure]:
     """The processor time of one message, and how long a server is not to be reached meanwhile."""
-    texts = all_texts(LENGTH)
+    texts = build_texts(LENGTH)
     if scope.quick:
         texts = {name: texts[name] for name in (PROSE, *list(UNITS)[::4])}
-    return [await beside_prose(texts), await longest_wait(texts)]
+    return [await compare_with_prose(texts), await find_longest_wait(texts)]
 
 
-async def beside_prose(texts: Mapping[str, str]) -> Measure:
+async def compare_with_prose(texts: Mapping[str, str]) -> Measure:
     """What the worst text costs from its acceptance to its reading, beside prose."""
-    async with temporary_house() as app:
-        costs = await costs_of(app, texts)
+    async with open_temporary_store() as app:
+        costs = await measure_costs(app, texts)
     reference = costs.pop(PROSE)
     worst = max(costs, key=costs.__getitem__)
     return Measure(
@@ -117,71 +123,73 @@ async def beside_prose(texts: Mapping[str, str]) -> Measure:
         value=costs[worst],
         unit="ms",
         reference=reference,
-        target=at_most(2),
+        target=build_upper_target(2),
         note=f"100 kB, accepted, answered and read by rules; worst: {worst}",
     )
 
 
-async def costs_of(app: AppContext, texts: Mapping[str, str]) -> dict[str, float]:
+async def measure_costs(app: AppContext, texts: Mapping[str, str]) -> dict[str, float]:
     """The processor milliseconds of each text: accepted, answered, and read by rules."""
-    await handle(app, "somebody else", prose(1_000))  # what is opened once is opened by then
+    await handle_text(
+        app, "somebody else", build_prose(1_000)
+    )  # what is opened once is opened by then
     return {
-        name: min([await handle_timed(app, f"{name} {time}", text) for time in range(2)])
+        name: min([await time_handling(app, f"{name} {time}", text) for time in range(2)])
         for name, text in texts.items()
     }
 
 
-async def handle_timed(app: AppContext, person: str, text: str) -> float:
+async def time_handling(app: AppContext, person: str, text: str) -> float:
     """The processor milliseconds that a text of somebody takes who says nothing else."""
-    return await processor_ms(lambda: handle(app, person, text))
+    return await measure_processor_ms(lambda: handle_text(app, person, text))
 
 
-async def handle(app: AppContext, person: str, text: str) -> None:
+async def handle_text(app: AppContext, person: str, text: str) -> None:
     """Have a text accepted, answered, and read by rules."""
     line = await open_local_chat(app.db, app.clock, app.settings, person=person, channel="terminal")
     await answer_message(app, line, MessageSubmission(text=text))
     await learn_now(app, line.person.id, cut_reason="asked")
 
 
-async def longest_wait(texts: Mapping[str, str]) -> Measure:
+async def find_longest_wait(texts: Mapping[str, str]) -> Measure:
     """How long a server is not to be reached while it deals with such texts."""
-    name, target = "hostile text: longest wait of /health", at_most(LONGEST_WAIT_MS)
+    name, target = "hostile text: longest wait of /health", build_upper_target(LONGEST_WAIT_MS)
     with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
         try:
-            waits = await waits_for_health(Path(folder), texts)
+            waits = await measure_health_waits(Path(folder), texts)
         except (ProcessFailed, OSError, TimeoutError) as error:
-            return not_measured(name, f"failed: {error}", target=target)
+            return build_unmeasured(name, f"failed: {error}", target=target)
     worst = max(waits, key=waits.__getitem__)
     note = f"while 100 kB are accepted, answered and read; worst: {worst}"
     return Measure(name=name, value=waits[worst], unit="ms", target=target, note=note)
 
 
-async def waits_for_health(folder: Path, texts: Mapping[str, str]) -> dict[str, float]:
+async def measure_health_waits(folder: Path, texts: Mapping[str, str]) -> dict[str, float]:
     """The longest milliseconds that a server took to say that it is alive, during each text."""
-    async with open_app(settings_in(folder)) as app:
-        token = await token_for(app, "hostile")
+    async with open_app(build_settings(folder)) as app:
+        token = await create_token(app, "hostile")
     (folder / SETTINGS_FILE_NAME).write_text(NO_LIMIT, "utf-8")
     async with (
-        serving(folder) as server,
-        connected(server, token) as talk,
-        connected(server) as watch,
+        serve(folder) as server,
+        connect(server, token) as talk,
+        connect(server) as watch,
     ):
-        await say(talk, prose(1_000))
+        await say(talk, build_prose(1_000))
         pid = server.process.pid
-        return {name: await wait_during(talk, watch, text, pid) for name, text in texts.items()}
+        return {name: await measure_wait(talk, watch, text, pid) for name, text in texts.items()}
 
 
-async def wait_during(talk: Line, watch: Line, text: str, server: int) -> float:
+async def measure_wait(talk: Line, watch: Line, text: str, server: int) -> float:
     """The longest milliseconds that a server took to say that it is alive, during one text."""
     longest = 0.0
     saying = asyncio.ensure_future(say(talk, text))
     calm_from = float("inf")
     while time.monotonic() < calm_from + CALM_S:
-        before, began = thread_times(server, os.getpid()), time.monotonic()
+        before, began = read_thread_times(server, os.getpid()), time.monotonic()
         await watch.ask("/health")
         waited = 1000 * (time.monotonic() - began)
-        after = thread_times(server, os.getpid())
-        longest = max(longest, held_up_ms(waited, before, after, loop=str(server)))
+        after = read_thread_times(server, os.getpid())
+        longest = max(longest, compute_held_up_ms(waited, before, after, loop=str(server)))
         await asyncio.sleep(EVERY_S)
         if saying.done():
             calm_from = min(calm_from, time.monotonic())
@@ -196,7 +204,7 @@ class ThreadTimes(NamedTuple):
     queued: float
 
 
-def thread_times(*processes: int) -> dict[str, ThreadTimes]:
+def read_thread_times(*processes: int) -> dict[str, ThreadTimes]:
     """The times of each thread of some processes, by its id; nothing but on Linux."""
     found: dict[str, ThreadTimes] = {}
     for process in processes:
@@ -207,7 +215,7 @@ def thread_times(*processes: int) -> dict[str, ThreadTimes]:
     return found
 
 
-def held_up_ms(
+def compute_held_up_ms(
     waited_ms: float,
     before: Mapping[str, ThreadTimes],
     after: Mapping[str, ThreadTimes],
@@ -225,7 +233,7 @@ def held_up_ms(
     return max(own, waited_ms - queued)
 
 
-async def longest_stretch_ms(work: Awaitable[None]) -> float:
+async def find_longest_stretch_ms(work: Awaitable[None]) -> float:
     """The longest processor milliseconds of this thread for which nothing else could be done."""
     longest, mark = 0.0, time.thread_time()
 
@@ -246,11 +254,11 @@ async def say(talk: Line, text: str) -> None:
     """Say something, wait for the reply, and have it read."""
     await ask(talk, MESSAGES, said={"text": text})
     async with asyncio.timeout(ANSWERS_S):
-        await until_answered(talk)
+        await wait_for_answer(talk)
     await ask(talk, "/api/v1/learned/now", said={})
 
 
-async def until_answered(talk: Line) -> None:
+async def wait_for_answer(talk: Line) -> None:
     """Wait for the reply."""
     for pause_s in repeat(PAUSE_S):
         if await is_answered(talk):

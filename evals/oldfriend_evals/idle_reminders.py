@@ -1,4 +1,4 @@
-"""What do reminders cost while none is due? A server at rest, with very many for later."""
+"""Cost of reminders while none is due: a server at rest, with very many for later."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -8,10 +8,10 @@ from typing import Final
 
 from oldfriend.domain.clock import DAY
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured
-from oldfriend_evals.reminders_due import fill
-from oldfriend_evals.serving import Server, serving
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.bench_server import Server, serve
+from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
+from oldfriend_evals.reminders_due import fill_reminders
+from oldfriend_evals.temporary_stores import build_settings
 
 REMINDERS, QUICK, PEOPLE = 20_000, 1_000, 200
 ROUNDS: Final = 6
@@ -28,33 +28,37 @@ async def measure_idling(scope: Scope) -> list[Measure]:
     count = QUICK if scope.quick else REMINDERS
     name = f"idle with {count:,} reminders for later, of a core"
     try:
-        none, many = await compare(count, rounds=2 if scope.quick else ROUNDS)
+        none, many = await compare_idle_shares(count, rounds=2 if scope.quick else ROUNDS)
     except FileNotFoundError:
-        return [not_measured(name, "needs Linux's /proc", target=at_most(MOST_GROWTH))]
+        return [
+            build_unmeasured(name, "needs Linux's /proc", target=build_upper_target(MOST_GROWTH))
+        ]
     return [
         Measure(
             name=name,
             value=many,
             unit="%",
             reference=none,
-            target=at_most(MOST_GROWTH),
+            target=build_upper_target(MOST_GROWTH),
             note="reference: with none",
         )
     ]
 
 
-async def compare(count: int, *, rounds: int) -> tuple[float, float]:
+async def compare_idle_shares(count: int, *, rounds: int) -> tuple[float, float]:
     """The share of a core, in per cent, that a server takes with no reminders and with many."""
     async with AsyncExitStack() as stack:
         servers: list[Server] = []
         for reminders in (0, count):
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="oldfriend-bench-")))
-            async with open_app(settings_in(folder)) as app:
+            async with open_app(build_settings(folder)) as app:
                 tomorrow = app.clock() + DAY
-                await fill(app, [tomorrow + number for number in range(reminders)], people=PEOPLE)
-            servers.append(await stack.enter_async_context(serving(folder)))
+                await fill_reminders(
+                    app, [tomorrow + number for number in range(reminders)], people=PEOPLE
+                )
+            servers.append(await stack.enter_async_context(serve(folder)))
         for each in servers:
-            await until_calm(each)
+            await wait_until_calm(each)
         before = [each.processor_ms for each in servers]
         await asyncio.sleep(rounds * ROUND_S)
         taken = [each.processor_ms - then for each, then in zip(servers, before, strict=True)]
@@ -62,7 +66,7 @@ async def compare(count: int, *, rounds: int) -> tuple[float, float]:
     return none, many
 
 
-async def until_calm(server: Server) -> None:
+async def wait_until_calm(server: Server) -> None:
     """Return once a server has read ahead what it will need: it was at rest some times in turn."""
     calm = 0
     async with asyncio.timeout(LONGEST_START_S):

@@ -1,4 +1,4 @@
-"""Are the roles of conversations found when they are not given?
+"""Share of roles that are inferred rightly of conversations without any.
 
 All conversations and lives that name roles, with the roles removed: whole, and session by session.
 Training material: the thresholds were chosen on it.

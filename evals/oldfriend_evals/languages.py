@@ -1,4 +1,4 @@
-"""How much is found in each language, and how much by plain BM25 over character n-grams?
+"""Retrieval by language, beside plain BM25 over character n-grams.
 
 Asked of the lives and of our own conversations. The weights were learned on them, too: what was
 found with the weights of others, `scripts/learn_fusion.py` prints.
@@ -17,12 +17,17 @@ import numpy as np
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.search import QueryEmbedding, SearchQuery, search
 from oldfriend.search.tokenizer import is_unspaced, tokenize
-from oldfriend_evals.descending import Doubles
-from oldfriend_evals.finding import UNASKED, Embed, area_under_curve, index_of, vector_of
-from oldfriend_evals.material import Conversation, Query, life_conversations, own_conversations
-from oldfriend_evals.measuring import Measure, Scope, at_least
-from oldfriend_evals.quality import Embedding
-from oldfriend_evals.stores import temporary_house
+from oldfriend_evals.datasets import (
+    Conversation,
+    Query,
+    load_life_conversations,
+    load_own_conversations,
+)
+from oldfriend_evals.lbfgs import Doubles
+from oldfriend_evals.measures import Measure, Scope, build_lower_target
+from oldfriend_evals.retrieval_eval import UNASKED, Embed, build_index, compute_auc, embed_query
+from oldfriend_evals.retrieval_quality import Embedding
+from oldfriend_evals.temporary_stores import open_temporary_store
 
 FOUND: Final = 10
 UNSPACED_LENGTH: Final = 2
@@ -34,28 +39,28 @@ _K1, _B = 1.2, 0.6
 
 async def measure_languages(_scope: Scope) -> list[Measure]:
     """Each language beside plain BM25, and whether it is known that nothing fits."""
-    async with temporary_house() as app:
+    async with open_temporary_store() as app:
         embed = Embedding(app.embedder, asyncio.get_running_loop())
-        return await asyncio.to_thread(measured, embed)
+        return await asyncio.to_thread(measure_all, embed)
 
 
-def measured(embed: Embed) -> list[Measure]:
+def measure_all(embed: Embed) -> list[Measure]:
     """All of it."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     likely: list[float] = []
     has_answer: list[bool] = []
-    for conversation in life_conversations():
+    for conversation in load_life_conversations():
         counts[conversation.language] += count_found(conversation, embed, likely, has_answer)
-    for conversation in own_conversations():
+    for conversation in load_own_conversations():
         counts[conversation.language] += count_found(conversation, embed)
-    curve = area_under_curve(np.array(likely), np.array(has_answer))
+    curve = compute_auc(np.array(likely), np.array(has_answer))
     return [
-        *(told_of(language, count) for language, count in sorted(counts.items())),
+        *(build_measures(language, count) for language, count in sorted(counts.items())),
         Measure(
             name="nothing fits: near-miss questions of the lives",
             value=curve,
             unit="AUC",
-            target=at_least(NEAR_MISS),
+            target=build_lower_target(NEAR_MISS),
             note=f"{len(likely)} questions, {has_answer.count(False)} without an answer",
         ),
     ]
@@ -68,14 +73,14 @@ def count_found(
     has_answer: list[bool] | None = None,
 ) -> Counter[str]:
     """Ask everything; also collect how likely an answer seemed, where lists for it are given."""
-    index = index_of(conversation, embed)
+    index = build_index(conversation, embed)
     ids = [line.id for line in conversation.lines]
     counts = Counter[str]()
     plain = build_plain_search([line.text for line in conversation.lines], conversation.language)
     for query in conversation.queries:
         if query.kind == UNASKED:
             continue
-        vector = QueryEmbedding(vector=vector_of(query, embed))
+        vector = QueryEmbedding(vector=embed_query(query, embed))
         result = search(index, _build_query(conversation, query, vector), FOUND)
         if likely is not None and has_answer is not None:
             likely.append(result.answer_probability)
@@ -88,7 +93,7 @@ def count_found(
     return counts
 
 
-def told_of(language: str, counts: Counter[str]) -> Measure:
+def build_measures(language: str, counts: Counter[str]) -> Measure:
     """One language, which must not be found worse than by plain BM25."""
     parts = f"{SPACED_LENGTH}-grams" if get_traits(language).spaces else "single ones and pairs"
     return Measure(
@@ -96,7 +101,7 @@ def told_of(language: str, counts: Counter[str]) -> Measure:
         value=100 * counts["found"] / counts["asked"],
         unit="%",
         reference=100 * counts["found plainly"] / counts["asked"],
-        target=at_least(1),
+        target=build_lower_target(1),
         note=f"{counts['found']} of {counts['asked']}; reference: BM25 over characters, {parts}",
     )
 

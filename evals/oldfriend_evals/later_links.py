@@ -1,4 +1,4 @@
-"""How well is the message found that corrects, changes or ends what an earlier one says?
+"""Links of a message to the earlier one that it corrects, changes or ends.
 
     python -m oldfriend_evals.later_links
 
@@ -48,7 +48,7 @@ from oldfriend_evals.corrected import (
     load_cases,
 )
 from oldfriend_evals.reader.train_acts import build_matrix
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.temporary_stores import build_settings
 
 CASES: Final = sorted((Path(__file__).parent / "corrections").glob("*.jsonl"))
 FOLDS: Final = 5
@@ -258,7 +258,7 @@ def describe(examples: Sequence[Example], logits: Sequence[Floats]) -> Iterator[
 async def measure() -> None:
     """Print how well changes are found, held out, and the weights fitted to all."""
     with TemporaryDirectory(prefix="oldfriend-links-") as folder:
-        async with open_app(settings_in(Path(folder) / "data")) as app:
+        async with open_app(build_settings(Path(folder) / "data")) as app:
             embedder = app.search_deps.embedder
             assert embedder is not None
             examples = await list_examples(embedder)

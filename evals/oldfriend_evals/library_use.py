@@ -14,10 +14,10 @@ from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
-from oldfriend_evals.measuring import Measure, Scope, at_most, medians_ms
+from oldfriend_evals.footprint import fill_store
+from oldfriend_evals.measures import Measure, Scope, build_upper_target, measure_medians_ms
 from oldfriend_evals.processes import ProcessFailed
-from oldfriend_evals.stores import KnownVectors, line_with_history, temporary_house
-from oldfriend_evals.weight import fill
+from oldfriend_evals.temporary_stores import KnownVectors, build_history, open_temporary_store
 
 ADDED = 60
 WARMING = 5
@@ -31,26 +31,26 @@ async def measure_single_adds(scope: Scope) -> list[Measure]:
     async with AsyncExitStack() as stack:
         adds = []
         for size in (short, long):
-            app = await stack.enter_async_context(temporary_house())
-            line = await line_with_history(app, size, seed=1)
+            app = await stack.enter_async_context(open_temporary_store())
+            line = await build_history(app, size, seed=1)
             known = replace(app, embedder=KnownVectors(app.embedder, {}))
-            adds.append(partial(add, known, line))
+            adds.append(partial(add_message, known, line))
         turns = [tuple(partial(each, number) for each in adds) for number in range(ADDED)]
-        await medians_ms(turns[:WARMING])
-        reference, value = await medians_ms(turns[WARMING:])
+        await measure_medians_ms(turns[:WARMING])
+        reference, value = await measure_medians_ms(turns[WARMING:])
     return [
         Measure(
             name=f"adding one by one among {long:,} messages",
             value=value,
             unit="ms",
             reference=reference,
-            target=at_most(1.2),
+            target=build_upper_target(1.2),
             note=f"beside embedding; reference: among {short:,}",
         )
     ]
 
 
-async def add(app: AppContext, line: ChatContext, number: int) -> None:
+async def add_message(app: AppContext, line: ChatContext, number: int) -> None:
     """Add one message as ``Memory.add`` does."""
     now = app.clock()
     spoken = UnloggedMessage(
@@ -74,21 +74,21 @@ async def add(app: AppContext, line: ChatContext, number: int) -> None:
 async def measure_first_recall(scope: Scope) -> list[Measure]:
     """The first recall of a process, beside a later one of the same process."""
     with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
-        await fill(Path(folder), REMEMBERED)
-        pairs = [asked_apart(Path(folder)) for _ in range(3 if scope.quick else PROCESSES)]
+        await fill_store(Path(folder), REMEMBERED)
+        pairs = [time_recalls(Path(folder)) for _ in range(3 if scope.quick else PROCESSES)]
     return [
         Measure(
             name=f"first recall among {REMEMBERED} messages",
             value=median(one for one, _ in pairs),
             unit="ms",
             reference=median(later for _, later in pairs),
-            target=at_most(3),
+            target=build_upper_target(3),
             note="beside loading the embedder; reference: a later one",
         )
     ]
 
 
-def asked_apart(folder: Path) -> tuple[float, float]:
+def time_recalls(folder: Path) -> tuple[float, float]:
     """Return the milliseconds of a first and a later recall of a process. Raises ProcessFailed."""
     command = [sys.executable, "-m", "oldfriend_evals.first_recall", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

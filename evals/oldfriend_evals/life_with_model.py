@@ -43,7 +43,7 @@ from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
 from oldfriend.runtime.wiring import open_app
 from oldfriend.turn import companion_state, message_analysis
-from oldfriend_evals.answer_files import AnswerFiles, list_written, serving_answers
+from oldfriend_evals.answer_files import AnswerFiles, list_written, serve_answers
 from oldfriend_evals.blind_lives import (
     BlindLife,
     Record,
@@ -55,7 +55,7 @@ from oldfriend_evals.blind_lives import (
     say_all,
 )
 from oldfriend_evals.reply_grading import grade_reply
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.temporary_stores import build_settings
 
 Quoted: TypeAlias = Claim | RelationClaim | EntityMention | SameAsClaim
 ClaimOrReason: TypeAlias = Claim | validate.UnconfirmedClaim | RejectionReason
@@ -77,9 +77,9 @@ class Refusal:
     messages: tuple[str, ...]
 
 
-def settings_with_model(place: Path, life: BlindLife, address: str) -> Settings:
+def build_model_settings(place: Path, life: BlindLife, address: str) -> Settings:
     """Settings with the answer files as the model of every role, which may take any time."""
-    settings = settings_in(place)
+    settings = build_settings(place)
     return replace(
         settings,
         zone=life.about["zone"],
@@ -95,7 +95,7 @@ def settings_with_model(place: Path, life: BlindLife, address: str) -> Settings:
 
 
 @contextmanager
-def recording_refusals() -> Iterator[list[Refusal]]:
+def record_refusals() -> Iterator[list[Refusal]]:
     """Record what the validation refuses, claim by claim."""
     refusals: list[Refusal] = []
     validate_claim, iter_valid = validate.validate_claim, validate.iter_valid
@@ -244,7 +244,7 @@ async def ask(
     with TemporaryDirectory(prefix="oldfriend-life-") as copied:
         place = Path(copied) / "data"
         shutil.copytree(folder, place)
-        settings = settings_with_model(place, life, files.address(label))
+        settings = build_model_settings(place, life, files.address(label))
         async with open_app(settings, clock=lambda: life.end) as app:
             line = await open_local_chat(
                 app.db, app.clock, app.settings, person=life.about["person"], channel="terminal"
@@ -339,12 +339,12 @@ async def measure_life(
         TemporaryDirectory(prefix="oldfriend-life-") as stored,
         patch.object(message_analysis, "ANALYSIS_TIMEOUT_S", PATIENCE_S),
         patch.object(companion_state, "derive_random_value", choose_first_style),
-        recording_refusals() as refusals,
+        record_refusals() as refusals,
     ):
         place = Path(stored) / "data"
         place.mkdir()
-        async with serving_answers(requests) as files:
-            settings = settings_with_model(place, life, files.address(READING))
+        async with serve_answers(requests) as files:
+            settings = build_model_settings(place, life, files.address(READING))
             async with open_app(settings, clock=lambda: life.end) as app:
                 line = await play_life(app, life)
                 reading = await measure_reading(app, life, line, refusals)

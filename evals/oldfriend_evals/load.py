@@ -1,4 +1,4 @@
-"""How much can it carry? Whole turns through the lanes, with a model that costs nothing."""
+"""Load: whole turns through the queue, with a model that costs nothing."""
 
 import asyncio
 import gc
@@ -19,11 +19,17 @@ from oldfriend.llm.model import CallSink
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.worker import run_worker
-from oldfriend_evals.corpus import sessions
-from oldfriend_evals.measuring import Measure, Scope, at_least, at_most, not_measured
-from oldfriend_evals.processes import resident_of
-from oldfriend_evals.stores import KnownVectors, temporary_house
-from oldfriend_evals.workers import at_work, until_answered
+from oldfriend_evals.corpus import build_sessions
+from oldfriend_evals.measures import (
+    Measure,
+    Scope,
+    build_lower_target,
+    build_unmeasured,
+    build_upper_target,
+)
+from oldfriend_evals.processes import read_resident
+from oldfriend_evals.temporary_stores import KnownVectors, open_temporary_store
+from oldfriend_evals.workers import run_workers, wait_until_answered
 
 CHATS = 50
 MANY_CHATS, SLOW_S, ROUNDS = 200, 2.0, 5
@@ -46,19 +52,19 @@ async def measure_load(scope: Scope) -> list[Measure]:
 async def measure_many_chats(*, rounds: int, others: int = 0) -> Measure:
     """Chats that do not wait for each other, by the clock on the wall; with ``others`` at work."""
     turns = MANY_CHATS * rounds
-    async with house_with_model(delay_s=SLOW_S) as app:
-        await say_in_turn(app, await lines_in(app, MANY_CHATS), remarks(turns))
-        async with at_work(app, others, delay_s=SLOW_S):
+    async with open_store_with_model(delay_s=SLOW_S) as app:
+        await say_in_turn(app, await open_chats(app, MANY_CHATS), list_remarks(turns))
+        async with run_workers(app, others, delay_s=SLOW_S):
             began = time.perf_counter()
-            async with a_worker(app):
-                await until_answered(app)
+            async with run_background_worker(app):
+                await wait_until_answered(app)
                 taken_s = time.perf_counter() - began
     return Measure(
         name=f"{MANY_CHATS} chats with a model of {SLOW_S:g} s{AND_OTHERS[others]}",
         value=turns / taken_s,
         unit="/s",
         reference=turns / (rounds * SLOW_S),
-        target=at_least(0.9),
+        target=build_lower_target(0.9),
         note="reference: as if nothing but the model took time",
     )
 
@@ -66,9 +72,9 @@ async def measure_many_chats(*, rounds: int, others: int = 0) -> Measure:
 async def measure_accepting(*, count: int) -> Measure:
     """How long the slow ones wait until they know that their words are kept, by the wall."""
     taken: list[float] = []
-    async with house_with_model(delay_s=0) as app:
-        lines = await lines_in(app, CHATS)
-        for number, text in enumerate(remarks(count)):
+    async with open_store_with_model(delay_s=0) as app:
+        lines = await open_chats(app, CHATS)
+        for number, text in enumerate(list_remarks(count)):
             began = time.perf_counter()
             await accept_message(
                 app, lines[number % CHATS], MessageSubmission(text=text), claim_now=False
@@ -80,7 +86,7 @@ async def measure_accepting(*, count: int) -> Measure:
         value=percentiles[94],
         unit="ms",
         reference=percentiles[49],
-        target=at_most(4),
+        target=build_upper_target(4),
         note="reference: the median",
     )
 
@@ -89,47 +95,47 @@ async def measure_memory(*, turns: int) -> Measure:
     """What a process holds after many turns, beside what it held after a tenth of them."""
     name = f"memory after {turns:,} turns"
     held: list[float] = []
-    async with house_with_model(delay_s=0) as app:
-        lines = await lines_in(app, CHATS)
+    async with open_store_with_model(delay_s=0) as app:
+        lines = await open_chats(app, CHATS)
         for _ in range(TENTHS):
             await say_in_turn(app, lines, iter([POLITE] * (turns // TENTHS)))
             await work_until_answered(app, turns // TENTHS)
             gc.collect()
             try:
-                held.append(resident_of(os.getpid()).now)
+                held.append(read_resident(os.getpid()).now)
             except FileNotFoundError:
-                return not_measured(name, "needs Linux's /proc", target=at_most(1.1))
+                return build_unmeasured(name, "needs Linux's /proc", target=build_upper_target(1.1))
     return Measure(
         name=name,
         value=held[-1],
         unit="MB",
         reference=held[0],
-        target=at_most(1.1),
+        target=build_upper_target(1.1),
         note="reference: after a tenth of them",
     )
 
 
 @asynccontextmanager
-async def house_with_model(*, delay_s: float) -> AsyncIterator[AppContext]:
+async def open_store_with_model(*, delay_s: float) -> AsyncIterator[AppContext]:
     """A house whose model takes so long, and where embedding is free; it has worked before."""
-    async with temporary_house() as app:
-        await warm_up(with_model(app, delay_s=0))
-        with collecting_seldom():
-            yield with_model(app, delay_s=delay_s)
+    async with open_temporary_store() as app:
+        await warm_up(use_model(app, delay_s=0))
+        with collect_seldom():
+            yield use_model(app, delay_s=delay_s)
 
 
-def with_model(app: AppContext, *, delay_s: float) -> AppContext:
+def use_model(app: AppContext, *, delay_s: float) -> AppContext:
     """A house with such a model, where embedding is free, and many are answered at once."""
     return replace(
         app,
         settings=replace(app.settings, serve=ServeSettings(turns_at_once=MANY_CHATS)),
         embedder=KnownVectors(app.embedder, {}),
-        models={"main": role_model(delay_s=delay_s)},
+        models={"main": build_role_model(delay_s=delay_s)},
     )
 
 
 @contextmanager
-def collecting_seldom() -> Iterator[None]:
+def collect_seldom() -> Iterator[None]:
     """As it is in a process that stays, and only meanwhile."""
     before = gc.get_threshold()
     tune_gc()
@@ -140,7 +146,7 @@ def collecting_seldom() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def role_model(*, delay_s: float) -> RoleModel:
+def build_role_model(*, delay_s: float) -> RoleModel:
     """A model that costs nothing but time, in the chain that every model is asked through."""
     rests, answers = CircuitBreaker(), [ScriptedReply(text="I see.", delay_s=delay_s)]
 
@@ -162,7 +168,7 @@ async def warm_up(app: AppContext) -> None:
 
     Then what was said is read, and the books of every language are opened.
     """
-    for number, text in enumerate(remarks(WARM)):
+    for number, text in enumerate(list_remarks(WARM)):
         line = await open_local_chat(
             app.db, app.clock, app.settings, person="somebody", channel=f"place {number}"
         )
@@ -172,7 +178,7 @@ async def warm_up(app: AppContext) -> None:
     await preload_language_data()
 
 
-async def lines_in(app: AppContext, count: int) -> list[ChatContext]:
+async def open_chats(app: AppContext, count: int) -> list[ChatContext]:
     """So many people, each in a chat of their own."""
     return [
         await open_local_chat(app.db, app.clock, app.settings, person=f"p{each}", channel="x")
@@ -180,9 +186,9 @@ async def lines_in(app: AppContext, count: int) -> list[ChatContext]:
     ]
 
 
-def remarks(count: int) -> Iterator[str]:
+def list_remarks(count: int) -> Iterator[str]:
     """Things that people say."""
-    return (spoken.text for session in sessions(count, seed=1) for spoken in session)
+    return (spoken.text for session in build_sessions(count, seed=1) for spoken in session)
 
 
 async def say_in_turn(app: AppContext, lines: list[ChatContext], texts: Iterator[str]) -> None:
@@ -195,11 +201,11 @@ async def say_in_turn(app: AppContext, lines: list[ChatContext], texts: Iterator
 
 async def work_until_answered(app: AppContext, turns: int) -> None:
     """Let a worker work until so many turns are committed."""
-    async with a_worker(app) as answered:
+    async with run_background_worker(app) as answered:
         await answered.wait_for(turns)
 
 
-class Answered:
+class AnswerCounter:
     """Counts the turns that a worker has committed."""
 
     def __init__(self) -> None:
@@ -221,9 +227,9 @@ class Answered:
 
 
 @asynccontextmanager
-async def a_worker(app: AppContext) -> AsyncIterator[Answered]:
+async def run_background_worker(app: AppContext) -> AsyncIterator[AnswerCounter]:
     """A worker that works meanwhile: what it does once, at its start and end, is not a turn's."""
-    answered, stopping = Answered(), asyncio.Event()
+    answered, stopping = AnswerCounter(), asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(
             run_worker(replace(app, on_crash_point=answered.reached), stopping=stopping)

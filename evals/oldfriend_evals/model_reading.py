@@ -45,16 +45,16 @@ from oldfriend_evals.blind_lives import (
     ROLES,
     BlindLife,
     Record,
+    get_said_at,
     holds,
     judge_beliefs,
     list_stored,
     load_blind_life,
-    said_at,
 )
-from oldfriend_evals.lives.living import Calendar
-from oldfriend_evals.measuring import Measure, Scope, at_least, at_most
-from oldfriend_evals.roles import with_models
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.lives.simulation import Calendar
+from oldfriend_evals.measures import Measure, Scope, build_lower_target, build_upper_target
+from oldfriend_evals.model_roles import with_models
+from oldfriend_evals.temporary_stores import build_settings
 
 LIVES: Final = ("en-casual-1", "pt-casual-1")
 TOKENS_PER_WORD: Final = 25.0
@@ -193,7 +193,7 @@ async def measure_life_reading(folder: Path) -> ReadingCost:
     words = sum(len(WORD.findall(e["text"])) for e in life.messages if e["from"] == "person")
     cost = ReadingCost(words=words)
     reader = ScriptedReader(life=life, cost=cost)
-    async with life_house(life) as (app, calendar):
+    async with open_life_store(life) as (app, calendar):
         app = with_models(app, {"small": ScriptedModel(reader.answer)})
         line = await open_local_chat(
             app.db, app.clock, app.settings, person=None, channel="terminal"
@@ -203,7 +203,7 @@ async def measure_life_reading(folder: Path) -> ReadingCost:
         line = replace(line, person=person)
         session: SessionId | None = None
         for message in life.messages:
-            await work_until(app, calendar, said_at(message))
+            await work_until(app, calendar, get_said_at(message))
             session = await say(app, line, life, message, session)
         await work_until(app, calendar, life.end + AFTERWARDS)
         judged = judge_beliefs(life, await list_stored(app, line))
@@ -214,12 +214,12 @@ async def measure_life_reading(folder: Path) -> ReadingCost:
 
 
 @asynccontextmanager
-async def life_house(life: BlindLife) -> AsyncIterator[tuple[AppContext, Calendar]]:
+async def open_life_store(life: BlindLife) -> AsyncIterator[tuple[AppContext, Calendar]]:
     """A house whose clock stands at the first message of a life."""
-    calendar = Calendar(now=said_at(life.messages[0]))
+    calendar = Calendar(now=get_said_at(life.messages[0]))
     with TemporaryDirectory(prefix="oldfriend-model-reading-") as folder:
         settings = replace(
-            settings_in(Path(folder)), zone=life.about["zone"], language=life.about["language"]
+            build_settings(Path(folder)), zone=life.about["zone"], language=life.about["language"]
         )
         async with open_app(settings, clock=calendar) as app:
             yield app, calendar
@@ -233,7 +233,7 @@ async def say(
     session: SessionId | None,
 ) -> SessionId | None:
     """Store a message as it was said; return the session that it belongs to."""
-    role, at, zone = ROLES[message["from"]], said_at(message), life.about["zone"]
+    role, at, zone = ROLES[message["from"]], get_said_at(message), life.about["zone"]
     if role == "person":
         submission = MessageSubmission(
             text=message["text"], at=at, zone=zone, external_id=message["id"]
@@ -289,7 +289,7 @@ async def work_until(app: AppContext, calendar: Calendar, moment: Micros) -> Non
     calendar.reach(moment)
 
 
-def tell(name: str, cost: ReadingCost) -> str:
+def format_cost(name: str, cost: ReadingCost) -> str:
     """Put the cost of a life in a line."""
     parts = ", ".join(
         f"{purpose} {calls} ({cost.tokens_in[purpose]:,} in, {cost.tokens_out[purpose]:,} out)"
@@ -314,27 +314,29 @@ async def measure_model_reading(scope: Scope) -> list[Measure]:
                 name=f"reading by a model: tokens a word, {name}",
                 value=cost.per_word,
                 unit="tokens",
-                target=at_most(TOKENS_PER_WORD),
-                note=tell(name, cost),
+                target=build_upper_target(TOKENS_PER_WORD),
+                note=format_cost(name, cost),
             ),
             Measure(
                 name=f"reading by a model: facts believed, {name}",
                 value=100 * cost.captured / cost.facts,
                 unit="%",
-                target=at_least(CAPTURED),
+                target=build_lower_target(CAPTURED),
             ),
         )
     ]
 
 
-async def measure(folders: Iterable[Path]) -> None:
+async def measure_lives(folders: Iterable[Path]) -> None:
     """Measure each life, and print a line for it."""
     for folder in folders:
-        sys.stdout.write(f"{tell(folder.name, await measure_life_reading(folder))}\n")
+        sys.stdout.write(f"{format_cost(folder.name, await measure_life_reading(folder))}\n")
         sys.stdout.flush()
 
 
 if __name__ == "__main__":
     asyncio.run(
-        measure(map(Path, sys.argv[1:]) if sys.argv[1:] else [FOLDER / name for name in LIVES])
+        measure_lives(
+            map(Path, sys.argv[1:]) if sys.argv[1:] else [FOLDER / name for name in LIVES]
+        )
     )

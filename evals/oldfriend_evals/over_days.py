@@ -5,8 +5,8 @@
 A file holds a case a line: ``{"id": "…", "kind": "…", "language": "en", "zone": "Europe/Lisbon",
 "messages": ["…"], "said_at": ["2026-12-01T09:00:00"]}``, and by its kind
 
-- "correction": ``ask``, ``must`` (words of which one stands in the answer) and ``must_not`` (words
-  that do not stand there as what is so now: before, or without, one of the first);
+- "correction": ``ask``, ``must`` (words of which one, or the message with it, stands in the answer)
+  and ``must_not`` (words that do not stand there as what is so now: before that, or alone);
 - "total": ``ask`` and ``total``, the number that the answer tells;
 - "limit": ``alerts``, the places of the messages after which it speaks up by itself;
 - "told": nothing is set, listed, counted or asked.
@@ -40,8 +40,8 @@ from oldfriend.runtime.maintenance import maintain_briefly
 from oldfriend.runtime.wiring import open_app
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.watches.watch_store import list_watches
-from oldfriend_evals.corrected import find_first, load_cases
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals import corrected
+from oldfriend_evals.temporary_stores import build_settings
 
 UNASKED: Final = "unprompted/impulse/"
 """How the ids of what it says by itself begin."""
@@ -115,7 +115,9 @@ async def live(case: Case) -> tuple[bool, str]:
     """Live through a case; return whether it came out right, and what came."""
     lived = Lived(case)
     with TemporaryDirectory(prefix="oldfriend-days-", dir="/dev/shm") as folder:
-        settings = replace(settings_in(Path(folder)), language=case["language"], zone=case["zone"])
+        settings = replace(
+            build_settings(Path(folder)), language=case["language"], zone=case["zone"]
+        )
         async with open_app(settings, clock=lambda: lived.now) as app:
             alerts, reply = list[int](), ""
             for number, text in enumerate(case["messages"]):
@@ -139,8 +141,8 @@ def judge(case: Case, reply: str) -> bool:
     if case["kind"] == "total":
         numbers = re.findall(r"\d+(?:[.,]\d+)?", re.sub(r"(?<=\d)[ '’.,](?=\d{3}\b)", "", reply))
         return any(float(each.replace(",", ".")) == float(case["total"]) for each in numbers)
-    right, old = find_first(reply, case["must"]), find_first(reply, case["must_not"])
-    return right >= 0 and (old < 0 or right < old)
+    told = {"messages": case["messages"], "new": case["must"], "old": case["must_not"]}
+    return corrected.judge(told, reply, is_sure=False) == "current"
 
 
 async def measure(cases: Iterable[Case]) -> None:
@@ -158,4 +160,4 @@ async def measure(cases: Iterable[Case]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(measure(load_cases(sys.argv[1:])))
+    asyncio.run(measure(corrected.load_cases(sys.argv[1:])))

@@ -1,4 +1,4 @@
-"""How soon does a page hear what a model begins to say? Beside a bare handler of events.
+"""Delay until a page hears what a model begins to say, beside a bare handler of events.
 
 The model and the pages are in this process, so that both moments are read from one clock; who
 serves is another, for both alike. Turn about, by the clock on the wall.
@@ -20,16 +20,16 @@ from typing import Final
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.measuring import Measure, Scope, at_most
-from oldfriend_evals.processes import ProcessFailed
-from oldfriend_evals.serving import (
+from oldfriend_evals.bench_server import (
     Server,
-    connected,
-    serving,
-    serving_barely,
-    token_for,
+    connect,
+    create_token,
+    serve,
+    serve_baseline,
 )
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.measures import Measure, Scope, build_upper_target
+from oldfriend_evals.processes import ProcessFailed
+from oldfriend_evals.temporary_stores import build_settings
 
 STREAMS: Final = 25
 """Of each of two people; one person may have 32 pages open."""
@@ -65,11 +65,11 @@ class Model:
     async def answer(self, reader: StreamReader, writer: StreamWriter) -> None:
         """Answer as OpenAI's form of it has it, until they hang up."""
         while head := await read_head(reader):
-            body = json.loads(await reader.readexactly(length_in(head)))
+            body = json.loads(await reader.readexactly(get_content_length(head)))
             if body.get("stream"):
                 await self._stream(writer)
                 break  # as who streams without a length must
-            writer.write(whole())
+            writer.write(build_whole_reply())
         writer.close()
 
     async def _stream(self, writer: StreamWriter) -> None:
@@ -79,14 +79,14 @@ class Model:
         await asyncio.sleep(BEFORE_FIRST_S)
         self.began_at = time.perf_counter()
         for piece in REPLY:
-            writer.write(chunk({"content": piece}))
+            writer.write(build_chunk({"content": piece}))
             await asyncio.sleep(BETWEEN_S)
-        writer.write(chunk({}, ending="stop") + b"data: [DONE]\n\n")
+        writer.write(build_chunk({}, ending="stop") + b"data: [DONE]\n\n")
         await writer.drain()
 
 
 @asynccontextmanager
-async def a_model() -> AsyncIterator[Model]:
+async def serve_model() -> AsyncIterator[Model]:
     """A model that can be asked over HTTP."""
     model = Model()
     server = await asyncio.start_server(model.answer, "127.0.0.1", 0)
@@ -105,37 +105,37 @@ async def read_head(reader: StreamReader) -> bytes:
         return b""
 
 
-def length_in(head: bytes) -> int:
+def get_content_length(head: bytes) -> int:
     """How long a body is."""
     lines = (line.partition(b":") for line in head.lower().split(b"\r\n"))
     return next((int(value) for name, _, value in lines if name == b"content-length"), 0)
 
 
-def chunk(delta: dict[str, JsonValue], *, ending: str | None = None) -> bytes:
+def build_chunk(delta: dict[str, JsonValue], *, ending: str | None = None) -> bytes:
     """One piece of a reply."""
     choice: JsonValue = {
         "index": 0,
         "delta": {"role": "assistant", **delta},
         "finish_reason": ending,
     }
-    return f"data: {json.dumps(framed('chat.completion.chunk', choice))}\n\n".encode()
+    return f"data: {json.dumps(frame_choice('chat.completion.chunk', choice))}\n\n".encode()
 
 
-def whole() -> bytes:
+def build_whole_reply() -> bytes:
     """A reply that is sent at once."""
     choice: JsonValue = {
         "index": 0,
         "finish_reason": "stop",
         "message": {"role": "assistant", "content": "".join(REPLY)},
     }
-    body = json.dumps(framed("chat.completion", choice)).encode()
+    body = json.dumps(frame_choice("chat.completion", choice)).encode()
     return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (
         len(body),
         body,
     )
 
 
-def framed(kind: str, choice: JsonValue) -> dict[str, JsonValue]:
+def frame_choice(kind: str, choice: JsonValue) -> dict[str, JsonValue]:
     """What is around every piece."""
     usage: JsonValue = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
     return {
@@ -170,7 +170,7 @@ class Pages:
                 if len(self.heard_at) == STREAMS:
                     self.has_heard.set()
 
-        async with connected(self.server, token) as line:
+        async with connect(self.server, token) as line:
             await line.hear(path, hear)
 
     async def delay_ms(self, model: Model, path: str, number: int) -> float:
@@ -178,7 +178,7 @@ class Pages:
         self.heard_at.clear()
         self.has_heard.clear()
         said = {"text": f"Say something, number {number}."}
-        async with connected(self.server, self.token) as line:
+        async with connect(self.server, self.token) as line:
             status, _ = await line.ask(path, said=said, key=f"words number {number}")
         if status != ACCEPTED:
             raise ProcessFailed(f"{path} was answered with {status}.")
@@ -197,26 +197,26 @@ async def measure_first_word(*, rounds: int) -> Measure:
     """The delay of a page in the middle, beside that of a bare handler of events."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="oldfriend-bench-")))
-        model = await stack.enter_async_context(a_model())
+        model = await stack.enter_async_context(serve_model())
         (folder / "oldfriend.toml").write_text(SETTINGS.format(port=model.port))
-        async with open_app(settings_in(folder)) as app:
+        async with open_app(build_settings(folder)) as app:
             some = range(-(-STREAMS // OF_A_TOKEN))
-            tokens = [[await token_for(app, name) for _ in some] for name in NAMES]
-        ours = await stack.enter_async_context(serving(folder))
-        bare = await stack.enter_async_context(serving_barely("events", str(model.port)))
-        taken = await turn_about(model, ours, bare, tokens, rounds)
+            tokens = [[await create_token(app, name) for _ in some] for name in NAMES]
+        ours = await stack.enter_async_context(serve(folder))
+        bare = await stack.enter_async_context(serve_baseline("events", str(model.port)))
+        taken = await measure_alternately(model, ours, bare, tokens, rounds)
     reference, value = (median(each[WARM:]) for each in zip(*taken, strict=True))
     return Measure(
         name="a model's first word, until a page hears it",
         value=value,
         unit="ms",
         reference=reference,
-        target=at_most(3),
+        target=build_upper_target(3),
         note=f"{STREAMS * len(NAMES)} pages open, by the wall; reference: a bare handler of events",
     )
 
 
-async def turn_about(
+async def measure_alternately(
     model: Model, ours: Server, bare: Server, tokens: Sequence[Sequence[str]], rounds: int
 ) -> list[tuple[float, float]]:
     """The delays of the bare one and of ours, in the same rounds."""

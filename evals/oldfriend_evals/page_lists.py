@@ -1,4 +1,4 @@
-"""What does a page of the talk or of the memory cost who serves it? Beside a bare route.
+"""Cost of serving a page of the talk or of the memory, beside a bare route.
 
 The bare one is of the same framework; it runs the same SQL and answers with the same JSON. Which
 SQL that is is noted here while the functions run that the routes call.
@@ -30,11 +30,11 @@ from oldfriend.replies.retry_reply import list_unanswered_turns
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.believing import believe
-from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured
+from oldfriend_evals.bench_learning import store_beliefs
+from oldfriend_evals.bench_server import Line, Server, connect, create_token, serve, serve_baseline
+from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.processes import ProcessFailed
-from oldfriend_evals.serving import Line, Server, connected, serving, serving_barely, token_for
-from oldfriend_evals.stores import line_with_history, settings_in
+from oldfriend_evals.temporary_stores import build_history, build_settings
 
 PAGE: Final = 50
 LAST_SEQ: Final = 1 << 62
@@ -48,7 +48,7 @@ Question = Callable[[Transaction, Chat], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Noting:
+class QueryRecorder:
     """A transaction that notes what it is asked."""
 
     tx: Transaction
@@ -65,7 +65,7 @@ class Noting:
         return await self.tx.row(sql, **values)
 
 
-async def newest_talk(tx: Transaction, chat: Chat) -> None:
+async def load_newest_messages(tx: Transaction, chat: Chat) -> None:
     """What the newest page of the talk asks."""
     person = chat.person.id
     await get_feed_position(tx, person)
@@ -76,15 +76,15 @@ async def newest_talk(tx: Transaction, chat: Chat) -> None:
     await list_unanswered_turns(tx, person, since=said[-1].at, until=said[0].at)
 
 
-async def first_beliefs(tx: Transaction, chat: Chat) -> None:
+async def load_first_beliefs(tx: Transaction, chat: Chat) -> None:
     """What the first page of the memory asks."""
     await list_belief_page(tx, chat.person.id, BeliefFilter(), after=None, limit=PAGE)
     await count_by_kind(tx, chat.person.id, BeliefFilter())
 
 
 PATHS: Final[Mapping[str, Question]] = {
-    "/chat/messages": newest_talk,
-    "/memories": first_beliefs,
+    "/chat/messages": load_newest_messages,
+    "/memories": load_first_beliefs,
 }
 
 
@@ -94,60 +94,65 @@ async def measure_page_lists(scope: Scope) -> list[Measure]:
     names = (f"a page of {messages:,} messages", f"a page of {beliefs:,} beliefs")
     times = 10 if scope.quick else 30
     try:
-        async with both(messages, beliefs) as (ours, bare, token):
+        async with serve_both(messages, beliefs) as (ours, bare, token):
             return [
-                await beside_bare(name, path, (ours, bare), token, times)
+                await compare_with_baseline(name, path, (ours, bare), token, times)
                 for name, path in zip(names, PATHS, strict=True)
             ]
     except FileNotFoundError:
-        return [not_measured(name, "needs Linux's /proc", target=at_most(2)) for name in names]
+        return [
+            build_unmeasured(name, "needs Linux's /proc", target=build_upper_target(2))
+            for name in names
+        ]
 
 
 @asynccontextmanager
-async def both(messages: int, beliefs: int) -> AsyncIterator[tuple[Server, Server, str]]:
+async def serve_both(messages: int, beliefs: int) -> AsyncIterator[tuple[Server, Server, str]]:
     """Ours and the bare one on the same history, and a token for ours."""
     with TemporaryDirectory(prefix="oldfriend-bench-") as name:
         folder = Path(name)
-        async with open_app(settings_in(folder)) as app:
-            chat = await line_with_history(app, messages, seed=1)
-            await believe(app, chat, beliefs)
+        async with open_app(build_settings(folder)) as app:
+            chat = await build_history(app, messages, seed=1)
+            await store_beliefs(app, chat, beliefs)
             # Else the first look at beliefs would read what is unread, and change the answers.
             await learn_now(app, chat.person.id, cut_reason="asked")
             await maintain(app, chat.person.id)
-            token = await token_for(app, chat.person.name)
-            asked = {path: await noted(app, chat, token, ask) for path, ask in PATHS.items()}
+            token = await create_token(app, chat.person.name)
+            asked = {
+                path: await record_queries(app, chat, token, ask) for path, ask in PATHS.items()
+            }
             database, routes = parse_database_path(app.settings.database), folder / "routes.json"
-        async with serving(folder) as ours:
-            answers = await answers_of(ours, token)
+        async with serve(folder) as ours:
+            answers = await fetch_answers(ours, token)
             told = {path: [asked[path], answers[path]] for path in PATHS}
             await asyncio.to_thread(routes.write_text, json.dumps(told), "utf-8")
-            async with serving_barely("lists", str(database), str(routes)) as bare:
+            async with serve_baseline("lists", str(database), str(routes)) as bare:
                 yield ours, bare, token
 
 
-async def noted(app: AppContext, chat: Chat, token: str, ask: Question) -> Asked:
+async def record_queries(app: AppContext, chat: Chat, token: str, ask: Question) -> Asked:
     """The SQL of a question, and before it of who asks."""
     async with app.db.begin_read() as tx:
-        noting = Noting(tx)
+        noting = QueryRecorder(tx)
         seen = cast("Transaction", noting)
         await find_principal_by_token(seen, hash_secret(token), now=app.clock())
         await ask(seen, chat)
     return noting.asked
 
 
-async def answers_of(server: Server, token: str) -> dict[str, JsonValue]:
+async def fetch_answers(server: Server, token: str) -> dict[str, JsonValue]:
     """What each address is answered with."""
-    async with connected(server, token) as line:
-        return {path: json.loads(await answer_to(line, API + path)) for path in PATHS}
+    async with connect(server, token) as line:
+        return {path: json.loads(await fetch(line, API + path)) for path in PATHS}
 
 
-async def beside_bare(
+async def compare_with_baseline(
     name: str, path: str, servers: tuple[Server, Server], token: str, times: int
 ) -> Measure:
     """The processor's time for an answer, ours and the bare one turn about."""
     ours, bare = servers
     taken = [
-        (await each_ms(bare, path, ""), await each_ms(ours, API + path, token))
+        (await measure_each_ms(bare, path, ""), await measure_each_ms(ours, API + path, token))
         for _ in range(WARM + times)
     ]
     reference, value = (median(each[WARM:]) for each in zip(*taken, strict=True))
@@ -156,21 +161,21 @@ async def beside_bare(
         value=value,
         unit="ms",
         reference=reference,
-        target=at_most(2),
+        target=build_upper_target(2),
         note=f"{PAGE} to a page; reference: a bare route with the same SQL and JSON",
     )
 
 
-async def each_ms(server: Server, path: str, token: str) -> float:
+async def measure_each_ms(server: Server, path: str, token: str) -> float:
     """What one answer of several takes of a processor where it is served."""
     before = server.processor_ms
-    async with connected(server, token) as line:  # who is busy elsewhere is hung up on
+    async with connect(server, token) as line:  # who is busy elsewhere is hung up on
         for _ in range(AT_ONCE):
-            await answer_to(line, path)
+            await fetch(line, path)
     return (server.processor_ms - before) / AT_ONCE
 
 
-async def answer_to(line: Line, path: str) -> bytes:
+async def fetch(line: Line, path: str) -> bytes:
     """The body of an answer. Raises ProcessFailed."""
     status, body = await line.ask(path)
     if status != OK:

@@ -1,4 +1,4 @@
-"""How soon can one write? The page in a browser that has nothing of it, beside a static page.
+"""Time until one can write: the page in a browser that has nothing of it, beside a static page.
 
 Without Playwright and a Chromium nothing is measured.
 """
@@ -18,16 +18,16 @@ from typing_extensions import override
 
 from oldfriend.inbound.account_linking import create_sign_in_link
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured
-from oldfriend_evals.page_scrolling import a_browser, has_playwright
-from oldfriend_evals.serving import serving
-from oldfriend_evals.stores import line_with_history, settings_in
+from oldfriend_evals.bench_server import serve
+from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
+from oldfriend_evals.page_scrolling import has_playwright, launch_browser
+from oldfriend_evals.temporary_stores import build_history, build_settings
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, StorageState
 
 NAME: Final = "cold load until one can write, 95th percentile"
-TARGET: Final = at_most(4)
+TARGET: Final = build_upper_target(4)
 MESSAGES: Final = 200
 FIELD: Final = "#say"
 LOADED_BYTES: Final = """() => [...performance.getEntriesByType("navigation"),
@@ -40,20 +40,20 @@ async def measure_page_loading(scope: Scope) -> list[Measure]:
     """The chat, as it is opened for the first time on a device that is signed in."""
     chromium = shutil.which("chromium")
     if chromium is None or not has_playwright():
-        return [not_measured(NAME, "needs Playwright and a Chromium", target=TARGET)]
+        return [build_unmeasured(NAME, "needs Playwright and a Chromium", target=TARGET)]
     times = 8 if scope.quick else 40
     with TemporaryDirectory(prefix="oldfriend-bench-") as name:
         folder = Path(name)
-        async with open_app(settings_in(folder)) as app:
-            await line_with_history(app, MESSAGES, seed=1)
-        async with serving(folder) as server, a_browser(chromium) as browser:
-            async with open_app(settings_in(folder)) as app:
+        async with open_app(build_settings(folder)) as app:
+            await build_history(app, MESSAGES, seed=1)
+        async with serve(folder) as server, launch_browser(chromium) as browser:
+            async with open_app(build_settings(folder)) as app:
                 link = await create_sign_in_link(
                     app.db, app.clock, app.settings, None, port=server.port
                 )
             state, size = await sign_in(browser, link)
             address = link.partition("#")[0]
-            with static_page(size) as plain:
+            with serve_static_page(size) as plain:
                 taken = [
                     (await load_ms(browser, plain, None), await load_ms(browser, address, state))
                     for _ in range(times + 1)
@@ -97,7 +97,7 @@ async def load_ms(browser: "Browser", address: str, state: "StorageState | None"
 
 
 @contextmanager
-def static_page(size: int) -> Iterator[str]:
+def serve_static_page(size: int) -> Iterator[str]:
     """The address of a page that is nothing but as many bytes."""
 
     class Static(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Does it scroll like paper? Frames of the page in a browser, beside a page of plain rows.
+"""Frames while the page scrolls in a browser, beside a page of plain rows.
 
 Without Playwright and a Chromium nothing is measured.
 """
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from oldfriend.inbound.account_linking import create_sign_in_link
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.believing import believe
-from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured
+from oldfriend_evals.bench_learning import store_beliefs
+from oldfriend_evals.bench_server import serve
+from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.processes import ProcessFailed
-from oldfriend_evals.serving import serving
-from oldfriend_evals.stores import line_with_history, settings_in
+from oldfriend_evals.temporary_stores import build_history, build_settings
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
@@ -66,7 +66,7 @@ is there to be scrolled."""
 PIXELS: Final = 90
 SETTLED_S: Final = 2.0
 NAME: Final = "scrolling through {}, 95th percentile of frames"
-TARGET: Final = at_most(2)
+TARGET: Final = build_upper_target(2)
 
 
 async def measure_page_scrolling(scope: Scope) -> list[Measure]:
@@ -76,13 +76,13 @@ async def measure_page_scrolling(scope: Scope) -> list[Measure]:
     chromium = shutil.which("chromium")
     if chromium is None or not has_playwright():
         why = "needs Playwright and a Chromium"
-        return [not_measured(NAME.format(each), why, target=TARGET) for each in places]
+        return [build_unmeasured(NAME.format(each), why, target=TARGET) for each in places]
     with TemporaryDirectory(prefix="oldfriend-bench-") as name:
         folder = Path(name)
-        async with open_app(settings_in(folder)) as app:
-            await believe(app, await line_with_history(app, messages, seed=1), beliefs)
-        async with serving(folder) as server, a_browser(chromium) as browser:
-            async with open_app(settings_in(folder)) as app:
+        async with open_app(build_settings(folder)) as app:
+            await store_beliefs(app, await build_history(app, messages, seed=1), beliefs)
+        async with serve(folder) as server, launch_browser(chromium) as browser:
+            async with open_app(build_settings(folder)) as app:
                 link = await create_sign_in_link(
                     app.db, app.clock, app.settings, None, port=server.port
                 )
@@ -90,7 +90,7 @@ async def measure_page_scrolling(scope: Scope) -> list[Measure]:
             await plain.set_content(PLAIN)
             await page.goto(link)
             return [
-                await beside_plain(what, place, (plain, page), quick=scope.quick)
+                await compare_with_plain(what, place, (plain, page), quick=scope.quick)
                 for what, place in places.items()
             ]
 
@@ -101,7 +101,7 @@ def has_playwright() -> bool:
 
 
 @asynccontextmanager
-async def a_browser(chromium: str) -> AsyncIterator["Browser"]:
+async def launch_browser(chromium: str) -> AsyncIterator["Browser"]:
     """A browser without a window, closed afterwards."""
     from playwright.async_api import async_playwright
 
@@ -113,7 +113,7 @@ async def a_browser(chromium: str) -> AsyncIterator["Browser"]:
             await browser.close()
 
 
-async def beside_plain(
+async def compare_with_plain(
     what: str, place: str, pages: "tuple[Page, Page]", *, quick: bool
 ) -> Measure:
     """The slow frames of a place and of plain rows, turn about."""
@@ -125,7 +125,7 @@ async def beside_plain(
     await asyncio.sleep(SETTLED_S)
     frames, rounds = (120, 3) if quick else (300, 7)
     taken = [
-        (await slow_frame_ms(plain, frames), await slow_frame_ms(page, frames))
+        (await measure_slow_frame_ms(plain, frames), await measure_slow_frame_ms(page, frames))
         for _ in range(rounds)
     ]
     reference, value = (median(each) for each in zip(*taken, strict=True))
@@ -139,7 +139,7 @@ async def beside_plain(
     )
 
 
-async def slow_frame_ms(page: "Page", frames: int) -> float:
+async def measure_slow_frame_ms(page: "Page", frames: int) -> float:
     """The 95th percentile of times between frames, of a page in front. Raises ProcessFailed."""
     await page.bring_to_front()
     times: Sequence[float] = await page.evaluate(SCROLLED, [frames, PIXELS])

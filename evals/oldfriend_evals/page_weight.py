@@ -1,4 +1,4 @@
-"""How heavy is it to be there for pages? Until it is ready, and while hundreds are open."""
+"""Footprint of the web server: until it is ready, and while hundreds of pages are open."""
 
 import asyncio
 import sys
@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured
-from oldfriend_evals.processes import processor_s
-from oldfriend_evals.serving import Line, connected, serving, token_for
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.bench_server import Line, connect, create_token, serve
+from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
+from oldfriend_evals.processes import measure_processor_s
+from oldfriend_evals.temporary_stores import build_settings
 
 PAGES_EACH: Final = 8
 """Of one person, who may have 32."""
@@ -31,7 +31,7 @@ async def measure_page_weight(scope: Scope) -> list[Measure]:
     try:
         return [await measure_ready(ready, times), await measure_open(idle, pages)]
     except FileNotFoundError:
-        return [not_measured(name, "needs Linux's /proc") for name in (ready, idle)]
+        return [build_unmeasured(name, "needs Linux's /proc") for name in (ready, idle)]
 
 
 async def measure_ready(name: str, times: int) -> Measure:
@@ -39,11 +39,11 @@ async def measure_ready(name: str, times: int) -> Measure:
     taken: list[tuple[float, float]] = []
     bare = [sys.executable, "-c", FRAMEWORK]
     with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
-        async with open_app(settings_in(Path(folder))) as app:
-            await token_for(app, "Ana")
+        async with open_app(build_settings(Path(folder))) as app:
+            await create_token(app, "Ana")
         for _ in range(WARM + times):
-            at_bare = processor_s(bare)
-            async with serving(Path(folder)) as server:
+            at_bare = measure_processor_s(bare)
+            async with serve(Path(folder)) as server:
                 taken.append((at_bare, server.processor_ms / 1000))
     reference, value = (median(each[WARM:]) for each in zip(*taken, strict=True))
     return Measure(
@@ -51,7 +51,7 @@ async def measure_ready(name: str, times: int) -> Measure:
         value=value,
         unit="s",
         reference=reference,
-        target=at_most(4),
+        target=build_upper_target(4),
         note=f"reference: {FRAMEWORK}",
     )
 
@@ -60,19 +60,19 @@ async def measure_open(name: str, pages: int) -> Measure:
     """What a process holds more with so many pages open than with none."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="oldfriend-bench-")))
-        async with open_app(settings_in(folder)) as app:
+        async with open_app(build_settings(folder)) as app:
             people = range(-(-pages // PAGES_EACH))
-            tokens = [await token_for(app, f"Ana {number}") for number in people]
-        server = await stack.enter_async_context(serving(folder))
+            tokens = [await create_token(app, f"Ana {number}") for number in people]
+        server = await stack.enter_async_context(serve(folder))
         await asyncio.sleep(SETTLED_S)
         before = server.resident_mb
         listening = await stack.enter_async_context(asyncio.TaskGroup())
         opened = asyncio.Semaphore(0)
         lines = [
-            await stack.enter_async_context(connected(server, tokens[page // PAGES_EACH]))
+            await stack.enter_async_context(connect(server, tokens[page // PAGES_EACH]))
             for page in range(pages)
         ]
-        tasks = [listening.create_task(listen(line, opened)) for line in lines]
+        tasks = [listening.create_task(listen_to_events(line, opened)) for line in lines]
         async with asyncio.timeout(OPENED_S):
             for _ in tasks:
                 await opened.acquire()
@@ -84,12 +84,12 @@ async def measure_open(name: str, pages: int) -> Measure:
         name=name,
         value=max(more, 0.0),
         unit="MB",
-        target=at_most(MOST_MB_EACH * pages),
+        target=build_upper_target(MOST_MB_EACH * pages),
         note="more than with none",
     )
 
 
-async def listen(line: Line, opened: asyncio.Semaphore) -> None:
+async def listen_to_events(line: Line, opened: asyncio.Semaphore) -> None:
     """Have a page open, and say when it is."""
 
     def hear(topic: bytes, _: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What does a command cost as a process of its own? Time and memory, seen from outside."""
+"""Cost of a command as a process of its own: time and memory, seen from outside."""
 
 import resource
 import subprocess
@@ -23,7 +23,7 @@ class Resident:
     peak: float
 
 
-def processor_s(command: Sequence[str]) -> float:
+def measure_processor_s(command: Sequence[str]) -> float:
     """The processor seconds that a command took, system calls included. Raises ProcessFailed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -33,17 +33,17 @@ def processor_s(command: Sequence[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def median_processor_s(commands: Iterable[Sequence[str]]) -> float:
+def measure_median_processor_s(commands: Iterable[Sequence[str]]) -> float:
     """The median of several like commands. Raises ProcessFailed."""
-    return median(processor_s(command) for command in commands)
+    return median(measure_processor_s(command) for command in commands)
 
 
-def oldfriend(data: Path, *arguments: str) -> list[str]:
+def build_command(data: Path, *arguments: str) -> list[str]:
     """The command line of an oldfriend command on a folder."""
     return [sys.executable, "-m", "oldfriend", "--data", str(data), *arguments]
 
 
-def memory_after_reply(command: Sequence[str], text: str) -> Resident:
+def measure_memory_after_reply(command: Sequence[str], text: str) -> Resident:
     """What a conversation holds in memory once it has answered. Raises ProcessFailed, OSError."""
     with subprocess.Popen(
         command,
@@ -57,14 +57,14 @@ def memory_after_reply(command: Sequence[str], text: str) -> Resident:
         talk.stdin.flush()
         if not talk.stdout.readline():
             raise ProcessFailed(f"{' '.join(command[-4:])} did not answer.")
-        memory = resident_of(talk.pid)
+        memory = read_resident(talk.pid)
         talk.stdin.write("/quit\n")
         talk.stdin.flush()
         talk.stdout.read()
     return memory
 
 
-def resident_of(process: int) -> Resident:
+def read_resident(process: int) -> Resident:
     """The memory of a process, as Linux tells it. Raises OSError elsewhere."""
     lines = Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines()
     kilobytes = {
@@ -75,6 +75,6 @@ def resident_of(process: int) -> Resident:
     return Resident(now=kilobytes["VmRSS"] / 1024, peak=kilobytes["VmHWM"] / 1024)
 
 
-def size_on_disk_mb(folder: Path) -> float:
+def measure_disk_mb(folder: Path) -> float:
     """The megabytes that a folder takes, as `du` counts."""
     return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*")) / 1024**2

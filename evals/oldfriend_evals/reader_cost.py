@@ -4,9 +4,9 @@ from functools import partial
 
 from oldfriend.llm.reading import OWN_SPEAKER, Passage
 from oldfriend.turn.reply_context import MAX_READ_OFFLINE
-from oldfriend_evals.measuring import Measure, Scope, medians_ms, not_measured
+from oldfriend_evals.measures import Measure, Scope, build_unmeasured, measure_medians_ms
 from oldfriend_evals.reader.material import list_passages, load_chats
-from oldfriend_evals.stores import temporary_house
+from oldfriend_evals.temporary_stores import open_temporary_store
 
 ROUNDS = 15
 
@@ -18,17 +18,17 @@ async def measure_reading(scope: Scope) -> list[Measure]:
     told = [Passage(text=each.text, speaker=OWN_SPEAKER) for each in passages]
     passages = [*passages, *told][:MAX_READ_OFFLINE]
     question = chat["questions"][0]["text"]
-    async with temporary_house() as app:
+    async with open_temporary_store() as app:
         if app.reader is None:
-            return [not_measured("reading twenty messages", "there is no reader")]
+            return [build_unmeasured("reading twenty messages", "there is no reader")]
         read = partial(app.reader.read, question, passages)
         count = ROUNDS // 3 if scope.quick else ROUNDS
         turns = [  # with another word each time, for what was embedded is kept
             (partial(app.embedder.embed, [f"{each.text} {turn}" for each in passages]), read)
             for turn in range(count + 1)
         ]
-        await medians_ms(turns[:1])
-        reference, value = await medians_ms(turns[1:])
+        await measure_medians_ms(turns[:1])
+        reference, value = await measure_medians_ms(turns[1:])
     return [
         Measure(
             name="reading twenty messages for a question",

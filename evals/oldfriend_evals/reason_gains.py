@@ -1,4 +1,4 @@
-"""Does the ranking bear out the reasons that are shown? Each is switched off, and ranked without.
+"""Reasons that are shown against the ranking: each is switched off, and ranked without.
 
 A reason stands for a group of features. Its gain is the factor by which a hit's score falls when
 they are as if nothing had been found by them. The ranking is no sum, because nets correct it, so
@@ -23,10 +23,10 @@ from oldfriend.search.features import RankingContext, compute_features
 from oldfriend.search.fusion import load_weights
 from oldfriend.search.message_search import compute_chat_types, prepare_ranking
 from oldfriend.search.types import Floats
-from oldfriend_evals.answers import messages_of, question_of
-from oldfriend_evals.lives.loading import LANGUAGES, load_life
+from oldfriend_evals.answers import build_question, list_messages
+from oldfriend_evals.lives.life_files import LANGUAGES, load_life
 from oldfriend_evals.lives.questions import load_questions
-from oldfriend_evals.stores import temporary_house
+from oldfriend_evals.temporary_stores import open_temporary_store
 
 FOUND: Final = 10
 FEATURES: Final[Mapping[str, str]] = {
@@ -84,17 +84,17 @@ async def iter_questions(embedder: Embedder) -> AsyncIterator[tuple[PersonIndex,
     """Yield the questions asked at the end of each life, with what was said in it."""
     for language in LANGUAGES:
         life, questions = load_life(language), load_questions(language)
-        index, at = await messages_of(life, embedder), max(line.spoken.at for line in life.lines)
+        index, at = await list_messages(life, embedder), max(line.spoken.at for line in life.lines)
         texts = [(each.text, language) for each in questions]
         vectors = await embedder.embed(await gloss_for_embedder(embedder.model, texts))
         for asks, vector in zip(questions, vectors, strict=True):
-            yield index, question_of(asks, language, vector, at)
+            yield index, build_question(asks, language, vector, at)
 
 
 async def measure() -> None:
     """Print for each cause how often it is shown, how often it raised the score, and how far."""
     gains: defaultdict[str, list[float]] = defaultdict(list)
-    async with temporary_house() as app:
+    async with open_temporary_store() as app:
         async for index, query in iter_questions(app.embedder):
             for cause, gain in list_shown_gains(index, query):
                 gains[cause].append(gain)

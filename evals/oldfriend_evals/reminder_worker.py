@@ -22,7 +22,7 @@ from oldfriend.domain.buttons import Button
 from oldfriend.domain.clock import Clock, Micros, system_clock
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import run_worker
-from oldfriend_evals.stores import KnownVectors, settings_in
+from oldfriend_evals.temporary_stores import KnownVectors, build_settings
 
 PLATFORM: Final = "bench"
 
@@ -68,7 +68,7 @@ def build_clock(begins: Micros, shown: Micros, speed: float) -> Clock:
 
 async def main(data: Path, url: str, clock: Clock, file: Path) -> None:
     """Work for ever."""
-    settings = replace(settings_in(data), database=url)
+    settings = replace(build_settings(data), database=url)
     async with open_app(settings, clock=clock) as plain:
         app = replace(
             plain,

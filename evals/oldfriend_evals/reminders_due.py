@@ -1,4 +1,4 @@
-"""Do reminders come in time when very many are due? Three workers on PostgreSQL, an hour of them.
+"""Lateness of reminders when very many are due: three workers on PostgreSQL, an hour of them.
 
 The hour is run on a clock that goes several times as fast as the machine's, which all workers
 share; lateness is counted on that clock, from when a reminder was due until its platform was given
@@ -25,10 +25,10 @@ from oldfriend.runtime.wiring import open_app, open_database
 from oldfriend.tasks.reminder_jobs import schedule_reminder
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_store import save_task
-from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured
+from oldfriend_evals.bench_server import start_process
+from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.reminder_worker import PLATFORM
-from oldfriend_evals.serving import running
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.temporary_stores import build_settings
 
 SCHEMA: Final = "oldfriend_bench_reminders"
 WORKERS: Final = 3
@@ -58,7 +58,9 @@ async def measure_reminders(scope: Scope) -> list[Measure]:
     ]
     if scope.postgres is None:
         why = "needs a database: OLDFRIEND_BENCH_POSTGRES"
-        return [not_measured(name, why, target=at_most(MOST_LATE_S)) for name in names]
+        return [
+            build_unmeasured(name, why, target=build_upper_target(MOST_LATE_S)) for name in names
+        ]
     return [
         await measure_lateness(scope.postgres, name, share=share, step=step)
         for name, step in zip(names, (1, MINUTE), strict=True)
@@ -68,18 +70,18 @@ async def measure_reminders(scope: Scope) -> list[Measure]:
 async def measure_lateness(url: str, name: str, *, share: int, step: Micros) -> Measure:
     """Have reminders of an hour, or a share of it, delivered; due at multiples of a step."""
     with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
-        async with a_schema(url) as inside:
+        async with open_schema(url) as inside:
             dues = draw_dues(REMINDERS // share, span=HOUR // share, step=step)
-            async with open_app(replace(settings_in(Path(folder)), database=inside)) as app:
+            async with open_app(replace(build_settings(Path(folder)), database=inside)) as app:
                 begins = system_clock() + HOUR  # of the clock on which it will be run
-                await fill(app, [begins + due for due in dues], people=PEOPLE // share)
+                await fill_reminders(app, [begins + due for due in dues], people=PEOPLE // share)
             sent = await deliver_all(Path(folder), inside, begins=begins, count=len(dues))
     late = sorted((sent[number] - begins - due) / SECOND for number, due in enumerate(dues))
     return Measure(
         name=name,
         value=quantiles(late, n=100)[94],
         unit="s",
-        target=at_most(MOST_LATE_S),
+        target=build_upper_target(MOST_LATE_S),
         note=f"median {quantiles(late, n=100)[49]:.2f} s, at most {late[-1]:.2f} s; "
         f"on a clock {SPEED:g} times as fast",
     )
@@ -91,7 +93,7 @@ def draw_dues(count: int, *, span: Micros, step: Micros) -> list[Micros]:
     return [chance.randrange(0, span, step) for _ in range(count)]
 
 
-async def fill(app: AppContext, dues: list[Micros], *, people: int) -> None:
+async def fill_reminders(app: AppContext, dues: list[Micros], *, people: int) -> None:
     """Put reminders of so many people into a store, as if they had been asked for just now."""
     now = app.clock()
     for first in range(0, people, AT_ONCE):
@@ -138,7 +140,7 @@ async def deliver_all(folder: Path, url: str, *, begins: Micros, count: int) -> 
                 *(sys.executable, "-m", "oldfriend_evals.reminder_worker"),
                 *(str(folder), url, str(starts), str(begins), str(SPEED), str(file)),
             ]
-            await workers.enter_async_context(running(command))
+            await workers.enter_async_context(start_process(command))
         return await read_until_all(files, count)
 
 
@@ -168,7 +170,7 @@ def read_sent(files: list[Path]) -> dict[int, Micros]:
 
 
 @asynccontextmanager
-async def a_schema(url: str) -> AsyncIterator[str]:
+async def open_schema(url: str) -> AsyncIterator[str]:
     """A PostgreSQL database in a schema beside whatever is in one; gone afterwards."""
     given = await open_database(url)
     try:

@@ -47,11 +47,11 @@ from oldfriend_evals.blind_lives import (
     load_blind_life,
     say_all,
 )
-from oldfriend_evals.lives.living import Calendar
-from oldfriend_evals.measuring import Measure, Scope, at_least, at_most
+from oldfriend_evals.lives.simulation import Calendar
+from oldfriend_evals.measures import Measure, Scope, build_lower_target, build_upper_target
 from oldfriend_evals.model_reading import ReadingCost, ScriptedReader, flatten
-from oldfriend_evals.roles import with_models
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.model_roles import with_models
+from oldfriend_evals.temporary_stores import build_settings
 
 LIVES: Final = ("en-casual-1", "en-chat-1")
 READERS: Final[Mapping[str, bool]] = {"read by rules": False, "read by a model": True}
@@ -108,7 +108,7 @@ async def measure_prompts(folder: Path, *, by_model: bool) -> PromptFigures:
     figures, calendar = PromptFigures(), Calendar(now=life.end)
     with TemporaryDirectory(prefix="oldfriend-prompts-") as place:
         settings = replace(
-            settings_in(Path(place)),
+            build_settings(Path(place)),
             zone=life.about["zone"],
             language=life.about["language"],
             memory=MemorySettings(imports_by_model=by_model),
@@ -275,33 +275,34 @@ def find_common_prefix(one: str, other: str) -> str:
     return "".join(char for char, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def mean(values: Sequence[float]) -> float:
+def compute_mean(values: Sequence[float]) -> float:
     """Return the mean of some values, 0 of none."""
     return sum(values) / max(len(values), 1)
 
 
-def tell(name: str, figures: PromptFigures) -> str:
+def format_figures(name: str, figures: PromptFigures) -> str:
     """Say in a line what the prompts of a life held."""
     return (
         f"{name}: evidence as messages {figures.messages}/{figures.answerable}, also as beliefs "
-        f"{figures.evidence}, values {figures.values}; tokens {mean(figures.tokens):.0f} on "
-        f"average, {max(figures.tokens)} at most; each fact shown "
-        f"{figures.showings_per_fact:.2f} times; "
-        f"in a row {mean(figures.kept):.0f} of {mean(figures.total):.0f} tokens as before"
+        f"{figures.evidence}, values {figures.values}; tokens "
+        f"{compute_mean(figures.tokens):.0f} on average, {max(figures.tokens)} at most; each fact "
+        f"shown {figures.showings_per_fact:.2f} times; "
+        f"in a row {compute_mean(figures.kept):.0f} of {compute_mean(figures.total):.0f} "
+        "tokens as before"
     )
 
 
-async def measure(folders: Iterable[Path]) -> None:
+async def measure_lives(folders: Iterable[Path]) -> None:
     """Measure the lives, and print a line for each and one for all, for each way of reading."""
     lives = [*folders]
     for name, by_model in READERS.items():
         total = PromptFigures()
         for folder in lives:
             figures = await measure_prompts(folder, by_model=by_model)
-            sys.stdout.write(f"{tell(f'{folder.name}, {name}', figures)}\n")
+            sys.stdout.write(f"{format_figures(f'{folder.name}, {name}', figures)}\n")
             sys.stdout.flush()
             total.add(figures)
-        sys.stdout.write(f"{tell(f'all, {name}', total)}\n")
+        sys.stdout.write(f"{format_figures(f'all, {name}', total)}\n")
 
 
 async def measure_reply_prompts(_scope: Scope) -> list[Measure]:
@@ -316,21 +317,21 @@ async def measure_reply_prompts(_scope: Scope) -> list[Measure]:
             name="reply prompts: hold the words of the answer",
             value=held,
             unit="%",
-            target=at_least(HELD),
+            target=build_lower_target(HELD),
             note=f"{figures.values} of {figures.answerable}; training side",
         ),
         Measure(
             name="reply prompts: longest",
             value=float(max(figures.tokens)),
             unit="tokens",
-            target=at_most(TOKENS),
-            note=f"{mean(figures.tokens):.0f} on average, in a new chat",
+            target=build_upper_target(TOKENS),
+            note=f"{compute_mean(figures.tokens):.0f} on average, in a new chat",
         ),
         Measure(
             name="reply prompts: showings of a fact",
             value=figures.showings_per_fact,
             unit="times",
-            target=at_most(ONCE),
+            target=build_upper_target(ONCE),
             note="as a belief or a message, in a prompt that tells it",
         ),
         Measure(
@@ -344,5 +345,7 @@ async def measure_reply_prompts(_scope: Scope) -> list[Measure]:
 
 if __name__ == "__main__":
     asyncio.run(
-        measure(map(Path, sys.argv[1:]) if sys.argv[1:] else [FOLDER / name for name in LIVES])
+        measure_lives(
+            map(Path, sys.argv[1:]) if sys.argv[1:] else [FOLDER / name for name in LIVES]
+        )
     )

@@ -1,4 +1,4 @@
-"""How are results shown? A table to read, and JSON to compare with the next time."""
+"""The report of results: a table to read, and JSON to compare with the next time."""
 
 import json
 import os
@@ -9,59 +9,59 @@ from importlib.metadata import version
 
 from oldfriend import __version__
 from oldfriend.domain.clock import Micros, from_micros
-from oldfriend_evals.measuring import Measure, Target
+from oldfriend_evals.measures import Measure, Target
 
 HEADS = ("what", "measured", "reference", "ratio", "target", "reached")
 LIBRARIES = ("apsw", "numpy", "onnxruntime")
 REACHED = {True: "yes", False: "NO", None: ""}
 
 
-def as_table(measures: Iterable[Measure]) -> str:
+def format_table(measures: Iterable[Measure]) -> str:
     """One line for each measure, its note in brackets below; a note is not said twice in a row."""
     measures = list(measures)
-    rows = [HEADS, *map(cells, measures)]
+    rows = [HEADS, *map(build_cells, measures)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [aligned(HEADS, widths), "  ".join("-" * width for width in widths)]
+    lines = [align_row(HEADS, widths), "  ".join("-" * width for width in widths)]
     last_note = ""
     for row, measure in zip(rows[1:], measures, strict=True):
-        lines.append(aligned(row, widths))
+        lines.append(align_row(row, widths))
         if measure.note != last_note and measure.note:
             lines.append(f"    ({measure.note})")
         last_note = measure.note
     return "\n".join(lines)
 
 
-def cells(measure: Measure) -> tuple[str, ...]:
+def build_cells(measure: Measure) -> tuple[str, ...]:
     """What stands in the columns."""
     if measure.value is None:
-        return (measure.name, "not measured", "", "", as_text(measure.target), "")
+        return (measure.name, "not measured", "", "", format_target(measure.target), "")
     return (
         measure.name,
-        f"{number(measure.value)} {measure.unit}".rstrip(),
-        "" if measure.reference is None else f"{number(measure.reference)} {measure.unit}",
+        f"{format_number(measure.value)} {measure.unit}".rstrip(),
+        "" if measure.reference is None else f"{format_number(measure.reference)} {measure.unit}",
         "" if measure.ratio is None else f"{measure.ratio:.2f}",
-        as_text(measure.target),
+        format_target(measure.target),
         REACHED[measure.reached],
     )
 
 
-def aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+def align_row(row: Sequence[str], widths: Sequence[int]) -> str:
     """A line whose first column stands left and whose others stand right."""
     first, *others = zip(row, widths, strict=True)
     return "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)])
 
 
-def as_text(target: Target | None) -> str:
+def format_target(target: Target | None) -> str:
     """A target as a sign and a number."""
     return "" if target is None else f"{'≤' if target.sense == 'at most' else '≥'} {target.limit:g}"
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Three digits that count, or all before the point."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def as_json(measures: Iterable[Measure], *, quick: bool, at: Micros) -> str:
+def to_json(measures: Iterable[Measure], *, quick: bool, at: Micros) -> str:
     """Everything, with the machine it was measured on."""
     report = {
         "at": from_micros(at).isoformat(timespec="seconds"),

@@ -40,8 +40,8 @@ from oldfriend_evals.blind_lives import (
     load_blind_life,
     say_all,
 )
-from oldfriend_evals.measuring import Measure, Scope, at_most
-from oldfriend_evals.stores import line_with_history, settings_in, temporary_house
+from oldfriend_evals.measures import Measure, Scope, build_upper_target
+from oldfriend_evals.temporary_stores import build_history, build_settings, open_temporary_store
 
 TEXTS: Final = ("ok 123", "Yesterday I went to the market, then home, and later out. " * 3)
 MESSAGES: Final = 100
@@ -50,8 +50,8 @@ MOST_MS: Final = 4.0
 
 async def measure_rule_reading(scope: Scope) -> list[Measure]:
     """A short and a long message by turns, once the books are open."""
-    async with temporary_house() as app:
-        line = await line_with_history(app, MESSAGES, seed=1)
+    async with open_temporary_store() as app:
+        line = await build_history(app, MESSAGES, seed=1)
         async with app.db.begin_read() as tx:
             found = await list_messages(tx, line.person.id, limit=MESSAGES)
     costs = {}
@@ -69,20 +69,22 @@ async def measure_rule_reading(scope: Scope) -> list[Measure]:
             entities=(),
             known=(),
         )
-        costs[language] = min(cost_ms(material, messages) for _ in range(2 if scope.quick else 5))
+        costs[language] = min(
+            measure_cost_ms(material, messages) for _ in range(2 if scope.quick else 5)
+        )
     slowest = max(costs, key=costs.__getitem__)
     return [
         Measure(
             name="rules: CPU of a message",
             value=costs[slowest],
             unit="ms",
-            target=at_most(MOST_MS),
+            target=build_upper_target(MOST_MS),
             note=f"short and long ones; slowest: {slowest}",
         )
     ]
 
 
-def cost_ms(material: ExtractionInput, messages: Sequence[Message]) -> float:
+def measure_cost_ms(material: ExtractionInput, messages: Sequence[Message]) -> float:
     """The processor milliseconds that reading takes, for each message."""
     began = time.thread_time()
     extract_with_rules(material)
@@ -178,7 +180,7 @@ async def print_ablation(folders: Iterable[Path]) -> None:
         with TemporaryDirectory(prefix="oldfriend-rules-") as stored:
             place = Path(stored) / "data"
             place.mkdir()
-            async with open_app(settings_in(place), clock=partial(get_end, life)) as app:
+            async with open_app(build_settings(place), clock=partial(get_end, life)) as app:
                 loaded = await load_life(app, life)
                 for name, counts in ablate(loaded, app.fact_tagger):
                     told = ", ".join(

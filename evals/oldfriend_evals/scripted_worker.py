@@ -11,19 +11,19 @@ from pathlib import Path
 
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import run_worker
-from oldfriend_evals.load import house_with_model, with_model
-from oldfriend_evals.slow_disk import on_a_disk
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.load import open_store_with_model, use_model
+from oldfriend_evals.slow_disk import use_slow_disk
+from oldfriend_evals.temporary_stores import build_settings
 
 
 async def main(data: Path, delay_s: float, sync_s: float) -> None:
     """Work for ever."""
-    async with house_with_model(delay_s=0):
-        with on_a_disk(sync_s=sync_s):
-            async with open_app(settings_in(data)) as app:
+    async with open_store_with_model(delay_s=0):
+        with use_slow_disk(sync_s=sync_s):
+            async with open_app(build_settings(data)) as app:
                 sys.stdout.write("ready\n")
                 sys.stdout.flush()
-                await run_worker(with_model(app, delay_s=delay_s), stopping=asyncio.Event())
+                await run_worker(use_model(app, delay_s=delay_s), stopping=asyncio.Event())
 
 
 if __name__ == "__main__":

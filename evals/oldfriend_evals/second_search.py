@@ -1,4 +1,4 @@
-"""What does it cost to search twice? Automatic recall, and what a model looks for after it."""
+"""Cost of a second search: automatic recall, and what a model looks for after it."""
 
 from functools import partial
 from typing import Final
@@ -17,8 +17,8 @@ from oldfriend.turn.tools.search_memory import build_search_tool
 from oldfriend.turn.tools.tool import ToolContext
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend_evals.corpus import FIRST_DAY
-from oldfriend_evals.measuring import Act, Measure, Scope, at_most, medians_ms
-from oldfriend_evals.speed import CACHE_WARMING, Setting, setting
+from oldfriend_evals.measures import Action, Measure, Scope, build_upper_target, measure_medians_ms
+from oldfriend_evals.speed import CACHE_WARMING, Setting, open_setting
 
 ROOM: Final = 1_500
 """Tokens for the results of searches, as a turn has them."""
@@ -27,31 +27,31 @@ ROOM: Final = 1_500
 async def measure_second_search(scope: Scope) -> list[Measure]:
     """Recall and a search after it, beside recall alone; without what the model takes."""
     size = 1_000 if scope.quick else 10_000
-    async with setting(size) as here:
-        utterance = await hear(here)
+    async with open_setting(size) as here:
+        utterance = await say_utterance(here)
         texts = list(here.vectors)
-        turns: list[tuple[Act, ...]] = [
+        turns: list[tuple[Action, ...]] = [
             (
-                partial(recall, here, text),
-                partial(recall_and_search, here, utterance, text, other),
+                partial(recall_for_reply, here, text),
+                partial(recall_then_search, here, utterance, text, other),
             )
             for text, other in zip(texts, texts[1:] + texts[:1], strict=True)
         ]
-        await medians_ms(turns[:CACHE_WARMING])
-        reference, value = await medians_ms(turns)
+        await measure_medians_ms(turns[:CACHE_WARMING])
+        reference, value = await measure_medians_ms(turns)
     return [
         Measure(
             name=f"recall among {size:,} messages and a search after it",
             value=value,
             unit="ms",
             reference=reference,
-            target=at_most(2),
+            target=build_upper_target(2),
             note="reference: recall alone, as for a reply; beside the model and embedding",
         )
     ]
 
 
-async def hear(here: Setting) -> Utterance:
+async def say_utterance(here: Setting) -> Utterance:
     """Have something said that the searches are for."""
     now = here.app.clock()
     async with here.app.db.begin_write() as tx:
@@ -80,7 +80,7 @@ async def hear(here: Setting) -> Utterance:
     )
 
 
-async def recall(here: Setting, text: str) -> RecallResult:
+async def recall_for_reply(here: Setting, text: str) -> RecallResult:
     """Recall as for a reply."""
     query = RecallQuery(text=text, language="en", at=FIRST_DAY)
     return await recall_in_full(
@@ -88,9 +88,9 @@ async def recall(here: Setting, text: str) -> RecallResult:
     )
 
 
-async def recall_and_search(here: Setting, utterance: Utterance, text: str, other: str) -> None:
+async def recall_then_search(here: Setting, utterance: Utterance, text: str, other: str) -> None:
     """Recall for one question, and search for another, with what was recalled in view."""
-    found = await recall(here, text)
+    found = await recall_for_reply(here, text)
     tool = build_search_tool(
         ToolContext(
             prompt=get_reply_prompt(),

@@ -1,4 +1,4 @@
-"""What is it like on a disk that takes its time? SQLite waits longer for each sync."""
+"""A slow disk: SQLite waits longer for each sync."""
 
 import time
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class SlowDisk(apsw.VFS):
 
 
 @contextmanager
-def on_a_disk(*, sync_s: float) -> Iterator[None]:
+def use_slow_disk(*, sync_s: float) -> Iterator[None]:
     """Databases that are opened meanwhile lie where each sync takes so much longer; 0: as it is."""
     if not sync_s:
         yield

@@ -1,4 +1,4 @@
-"""How fast does it find, write and answer? Beside the plainest code for the same, in one process.
+"""Speed of finding, writing and answering, beside the plainest code for the same, in one process.
 
 F is an FTS5 query and a matrix-vector product over the same messages (``references``). Texts are
 made up and vectors are random (``corpus``): right for speed, worthless for quality.
@@ -23,10 +23,17 @@ from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.turn.recalled import RecallQuery, RecallResult
 from oldfriend.turn.retrieval import recall
-from oldfriend_evals.corpus import FIRST_DAY, questions, random_vectors, sessions
-from oldfriend_evals.measuring import Act, Measure, Scope, at_least, at_most, medians_ms
-from oldfriend_evals.references import BareInsert, PlainSearch, any_word_of
-from oldfriend_evals.stores import KnownVectors, line_with_history, temporary_house
+from oldfriend_evals.baselines import BareInsert, PlainSearch, build_fts_query
+from oldfriend_evals.corpus import FIRST_DAY, build_sessions, draw_vectors, list_questions
+from oldfriend_evals.measures import (
+    Action,
+    Measure,
+    Scope,
+    build_lower_target,
+    build_upper_target,
+    measure_medians_ms,
+)
+from oldfriend_evals.temporary_stores import KnownVectors, build_history, open_temporary_store
 
 ASKED = 200
 FOUND = 20
@@ -45,10 +52,12 @@ class Setting:
     plain: PlainSearch
     vectors: Mapping[str, Vectors]  # of the questions
 
-    def beside_plain(self, act: Callable[[str], Awaitable[object]]) -> list[tuple[Act, ...]]:
+    def compare_with_plain(
+        self, act: Callable[[str], Awaitable[object]]
+    ) -> list[tuple[Action, ...]]:
         """For each question F, and an act that is to be compared with it."""
         return [
-            (partial(self.plain.find, any_word_of(text), vector), partial(act, text))
+            (partial(self.plain.find, build_fts_query(text), vector), partial(act, text))
             for text, vector in self.vectors.items()
         ]
 
@@ -56,21 +65,21 @@ class Setting:
 async def measure_recall(scope: Scope) -> list[Measure]:
     """Finding in one person's history, at two sizes."""
     sizes = (1_000, 10_000) if scope.quick else (10_000, 100_000)
-    return [await recall_among(size) for size in sizes]
+    return [await measure_recall_among(size) for size in sizes]
 
 
-async def recall_among(size: int) -> Measure:
+async def measure_recall_among(size: int) -> Measure:
     """Finding among so many messages."""
-    async with setting(size) as here:
-        turns = here.beside_plain(partial(ask, here.app, here.line.person))
-        await medians_ms(turns[:CACHE_WARMING])
-        reference, value = await medians_ms(turns)
+    async with open_setting(size) as here:
+        turns = here.compare_with_plain(partial(recall_for_question, here.app, here.line.person))
+        await measure_medians_ms(turns[:CACHE_WARMING])
+        reference, value = await measure_medians_ms(turns)
     return Measure(
         name=f"recall among {size:,} messages",
         value=value,
         unit="ms",
         reference=reference,
-        target=at_most(3),
+        target=build_upper_target(3),
         note="reference: F",
     )
 
@@ -78,44 +87,44 @@ async def recall_among(size: int) -> Measure:
 async def measure_turn(scope: Scope) -> list[Measure]:
     """A whole turn without a model, from what was said to the answer that is kept."""
     size = 1_000 if scope.quick else 10_000
-    async with setting(size) as here:
-        turns = here.beside_plain(
+    async with open_setting(size) as here:
+        turns = here.compare_with_plain(
             lambda text: answer_message(here.app, here.line, MessageSubmission(text=text))
         )
-        await medians_ms(turns[:CACHE_WARMING])
-        _, value = await medians_ms(turns)
+        await measure_medians_ms(turns[:CACHE_WARMING])
+        _, value = await measure_medians_ms(turns)
     return [
         Measure(
             name=f"an offline answer among {size:,} messages",
             value=value,
             unit="ms",
-            target=at_most(MOST_OFFLINE_MS),
+            target=build_upper_target(MOST_OFFLINE_MS),
             note="the whole turn with the reader, beside embedding",
         )
     ]
 
 
 @asynccontextmanager
-async def setting(size: int) -> AsyncIterator[Setting]:
+async def open_setting(size: int) -> AsyncIterator[Setting]:
     """One person with a history, twice: in our store, and in the plain one."""
-    vectors = vectors_of_questions()
-    texts = (spoken.text for session in sessions(size, seed=1) for spoken in session)
+    vectors = embed_questions()
+    texts = (spoken.text for session in build_sessions(size, seed=1) for spoken in session)
     with TemporaryDirectory(prefix="oldfriend-bench-") as folder:
-        async with temporary_house() as app:
-            line = await line_with_history(app, size, seed=1)
-            matrix = random_vectors(size, seed=1, dimension=app.embedder.dimension)
+        async with open_temporary_store() as app:
+            line = await build_history(app, size, seed=1)
+            matrix = draw_vectors(size, seed=1, dimension=app.embedder.dimension)
             with closing(PlainSearch(Path(folder) / "plain.db", texts, matrix)) as plain:
                 known = replace(app, embedder=KnownVectors(app.embedder, vectors))
                 yield Setting(app=known, line=line, plain=plain, vectors=vectors)
 
 
-def vectors_of_questions() -> dict[str, Vectors]:
+def embed_questions() -> dict[str, Vectors]:
     """The fixed questions, each with a direction to look in."""
-    texts = questions(ASKED)
-    return dict(zip(texts, random_vectors(len(texts), seed=0, dimension=384), strict=True))
+    texts = list_questions(ASKED)
+    return dict(zip(texts, draw_vectors(len(texts), seed=0, dimension=384), strict=True))
 
 
-async def ask(app: AppContext, person: Person, text: str) -> RecallResult:
+async def recall_for_question(app: AppContext, person: Person, text: str) -> RecallResult:
     """What comes to a person's mind at a question."""
     cue = RecallQuery(text=text, language="en", at=FIRST_DAY)
     return await recall(app.search_deps, person, cue, limit=FOUND)
@@ -124,11 +133,11 @@ async def ask(app: AppContext, person: Person, text: str) -> RecallResult:
 async def measure_crowd(scope: Scope) -> list[Measure]:
     """Finding for one of many people in one store, beside finding for somebody alone."""
     people, size = (50, 200) if scope.quick else (1_000, 1_000)
-    async with temporary_house() as alone, temporary_house() as crowd:
-        vectors = vectors_of_questions()
-        single = await line_with_history(alone, size, seed=0)
+    async with open_temporary_store() as alone, open_temporary_store() as crowd:
+        vectors = embed_questions()
+        single = await build_history(alone, size, seed=0)
         lines = [
-            await line_with_history(crowd, size, seed=number, person=f"person {number}")
+            await build_history(crowd, size, seed=number, person=f"person {number}")
             for number in range(people)
         ]
         one, many = (
@@ -136,10 +145,13 @@ async def measure_crowd(scope: Scope) -> list[Measure]:
         )
         warm = [line.person for line in lines[: people // 5]]
         for person in warm:
-            await ask(many, person, questions(1)[0])
+            await recall_for_question(many, person, list_questions(1)[0])
         same = await count_same(one, single.person, many, warm[0])
-        reference, value = await medians_ms(
-            (partial(ask, one, single.person, text), partial(ask, many, person, text))
+        reference, value = await measure_medians_ms(
+            (
+                partial(recall_for_question, one, single.person, text),
+                partial(recall_for_question, many, person, text),
+            )
             for text, person in zip(vectors, warm * ASKED, strict=False)
         )
     name = f"recall for one of {people:,} people × {size:,}"
@@ -149,7 +161,7 @@ async def measure_crowd(scope: Scope) -> list[Measure]:
             value=value,
             unit="ms",
             reference=reference,
-            target=at_most(1.5),
+            target=build_upper_target(1.5),
             note=f"reference: alone; {len(warm)} people are asked in turn, all warm",
         ),
         Measure(
@@ -157,7 +169,7 @@ async def measure_crowd(scope: Scope) -> list[Measure]:
             value=same,
             unit="questions",
             reference=float(len(vectors)),
-            target=at_least(1),
+            target=build_lower_target(1),
         ),
     ]
 
@@ -165,8 +177,11 @@ async def measure_crowd(scope: Scope) -> list[Measure]:
 async def count_same(one: AppContext, alone: Person, many: AppContext, among: Person) -> int:
     """For how many questions the same messages get the same scores in both houses."""
     same = 0
-    for text in questions(ASKED):
-        here, there = await ask(one, alone, text), await ask(many, among, text)
+    for text in list_questions(ASKED):
+        here, there = (
+            await recall_for_question(one, alone, text),
+            await recall_for_question(many, among, text),
+        )
         same += [(e.hit.seq, e.hit.score.value) for e in here.messages] == [
             (e.hit.seq, e.hit.score.value) for e in there.messages
         ]
@@ -176,26 +191,28 @@ async def count_same(one: AppContext, alone: Person, many: AppContext, among: Pe
 async def measure_adding(scope: Scope) -> list[Measure]:
     """Writing down what somebody said, beside inserting the same row and nothing else."""
     size = 1_000 if scope.quick else 10_000
-    async with temporary_house() as app, temporary_house() as twin:
+    async with open_temporary_store() as app, open_temporary_store() as twin:
         now = app.clock()
-        said = [replace(said, at=now) for session in sessions(ADDED, seed=2) for said in session]
-        line, other = [await line_with_history(each, size, seed=1) for each in (app, twin)]
-        rows = await bare_rows(twin, other, said, after=size)
+        said = [
+            replace(said, at=now) for session in build_sessions(ADDED, seed=2) for said in session
+        ]
+        line, other = [await build_history(each, size, seed=1) for each in (app, twin)]
+        rows = await build_bare_rows(twin, other, said, after=size)
         await twin.db.close()
         with closing(BareInsert(parse_database_path(twin.settings.database))) as bare:
             turns = [
                 (partial(bare.add, row), partial(write_down, app, line, spoken))
                 for row, spoken in zip(rows, said, strict=True)
             ]
-            await medians_ms(turns[:CACHE_WARMING])
-            reference, value = await medians_ms(turns[CACHE_WARMING:])
+            await measure_medians_ms(turns[:CACHE_WARMING])
+            reference, value = await measure_medians_ms(turns[CACHE_WARMING:])
     return [
         Measure(
             name="adding a message",
             value=value,
             unit="ms",
             reference=reference,
-            target=at_most(2),
+            target=build_upper_target(2),
             note="reference: the same row, inserted and committed",
         )
     ]
@@ -210,7 +227,7 @@ async def write_down(app: AppContext, line: ChatContext, spoken: UnloggedMessage
         await write_messages(tx, place, [spoken], now=app.clock())
 
 
-async def bare_rows(
+async def build_bare_rows(
     app: AppContext, line: ChatContext, said: list[UnloggedMessage], *, after: int
 ) -> list[dict[str, SqlValue]]:
     """The rows that these words would make in the log."""

@@ -1,4 +1,4 @@
-"""How much can it carry on Telegram? Whole talks, from what Telegram tells to what it is sent.
+"""Load on Telegram: whole talks, from what Telegram tells to what it is sent.
 
 The Telegram is a process of its own (``bot_api``) on the same machine.
 """
@@ -22,10 +22,23 @@ from oldfriend.domain.errors import OldfriendError, PlatformRejected
 from oldfriend.inbound.receive import handle_event, listen_on_channel
 from oldfriend.runtime.bot_connections import open_bot
 from oldfriend.runtime.worker import run_worker
-from oldfriend_evals.bot_api import FIRST
-from oldfriend_evals.load import AND_OTHERS, CHATS, MANY_CHATS, SLOW_S, house_with_model, remarks
-from oldfriend_evals.measuring import Measure, Scope, at_least, at_most, not_measured
-from oldfriend_evals.workers import at_work
+from oldfriend_evals.fake_bot_api import FIRST
+from oldfriend_evals.load import (
+    AND_OTHERS,
+    CHATS,
+    MANY_CHATS,
+    SLOW_S,
+    list_remarks,
+    open_store_with_model,
+)
+from oldfriend_evals.measures import (
+    Measure,
+    Scope,
+    build_lower_target,
+    build_unmeasured,
+    build_upper_target,
+)
+from oldfriend_evals.workers import run_workers
 
 NAME = "telegram"
 TOKEN = "1:bench"
@@ -49,7 +62,7 @@ async def measure_telegram(scope: Scope) -> list[Measure]:
             await measure_idling(),
         ]
     except PlatformRejected as error:
-        return [not_measured("chats on Telegram", str(error), target=at_least(0.9))]
+        return [build_unmeasured("chats on Telegram", str(error), target=build_lower_target(0.9))]
 
 
 async def measure_many_chats(*, rounds: int, chats: int = MANY_CHATS, others: int = 0) -> Measure:
@@ -58,19 +71,19 @@ async def measure_many_chats(*, rounds: int, chats: int = MANY_CHATS, others: in
     With ``others`` at work, who only decide: one process alone speaks to Telegram.
     """
     async with (
-        house_with_model(delay_s=SLOW_S) as app,
-        a_town(chats, rounds) as town,
-        at_work(app, others, delay_s=SLOW_S),
-        serving(app, town, chats),
+        open_store_with_model(delay_s=SLOW_S) as app,
+        serve_fake_telegram(chats, rounds) as town,
+        run_workers(app, others, delay_s=SLOW_S),
+        serve_replies(app, town, chats),
     ):
-        taken_s = await town.all_answered_s()
+        taken_s = await town.measure_all_answered_s()
     turns = chats * rounds
     return Measure(
         name=f"{chats} chats on Telegram with a model of {SLOW_S:g} s{AND_OTHERS[others]}",
         value=turns / taken_s,
         unit="/s",
         reference=turns / (rounds * SLOW_S),
-        target=at_least(0.9),
+        target=build_lower_target(0.9),
         note=f"{rounds} rounds; reference: as if nothing but the model took time",
     )
 
@@ -78,10 +91,10 @@ async def measure_many_chats(*, rounds: int, chats: int = MANY_CHATS, others: in
 async def measure_receiving(*, count: int) -> Measure:
     """How long the slow ones take until Telegram may be told that they are kept, by the wall."""
     taken: list[float] = []
-    async with house_with_model(delay_s=0) as plain:
-        app = allowing(plain, CHATS)
-        for number, text in enumerate(remarks(count)):
-            said = message(FIRST + number % CHATS, number, text, at=app.clock())
+    async with open_store_with_model(delay_s=0) as plain:
+        app = allow_chats(plain, CHATS)
+        for number, text in enumerate(list_remarks(count)):
+            said = build_message(FIRST + number % CHATS, number, text, at=app.clock())
             began = time.perf_counter()
             await handle_event(app, said)
             taken.append((time.perf_counter() - began) * 1000)
@@ -91,7 +104,7 @@ async def measure_receiving(*, count: int) -> Measure:
         value=percentiles[94],
         unit="ms",
         reference=percentiles[49],
-        target=at_most(4),
+        target=build_upper_target(4),
         note="reference: the median",
     )
 
@@ -99,9 +112,9 @@ async def measure_receiving(*, count: int) -> Measure:
 async def measure_idling() -> Measure:
     """What listening and working take of a processor while nobody says anything."""
     async with (
-        house_with_model(delay_s=0) as app,
-        a_town(0, 0) as town,
-        serving(app, town, 1),
+        open_store_with_model(delay_s=0) as app,
+        serve_fake_telegram(0, 0) as town,
+        serve_replies(app, town, 1),
     ):
         await asyncio.sleep(SETTLED_S)
         before = time.process_time()
@@ -112,37 +125,37 @@ async def measure_idling() -> Measure:
         value=100 * taken_s / IDLE_S,
         unit="%",
         reference=1.0,
-        target=at_most(1),
+        target=build_upper_target(1),
         note="reference: one per cent",
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Town:
+class TelegramProcess:
     """The people of a Telegram of ours, and where that is."""
 
     url: str
     process: Process
 
-    async def all_answered_s(self) -> float:
+    async def measure_all_answered_s(self) -> float:
         """How long it took until everybody was answered. Raises NotAnswered."""
         async with asyncio.timeout(LONGEST_S):
-            return float(await told_by(self.process))
+            return float(await read_number(self.process))
 
 
 @asynccontextmanager
-async def a_town(chats: int, rounds: int) -> AsyncIterator[Town]:
+async def serve_fake_telegram(chats: int, rounds: int) -> AsyncIterator[TelegramProcess]:
     """A Telegram on which so many people have so much to say, gone afterwards."""
-    command = [sys.executable, "-m", "oldfriend_evals.bot_api", str(chats), str(rounds)]
+    command = [sys.executable, "-m", "oldfriend_evals.fake_bot_api", str(chats), str(rounds)]
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
     try:
-        yield Town(f"http://127.0.0.1:{int(await told_by(process))}", process)
+        yield TelegramProcess(f"http://127.0.0.1:{int(await read_number(process))}", process)
     finally:
         process.kill()
         await process.wait()
 
 
-async def told_by(process: Process) -> float:
+async def read_number(process: Process) -> float:
     """The next number that it tells. Raises NotAnswered."""
     assert process.stdout is not None
     if not (line := await process.stdout.readline()):
@@ -151,9 +164,9 @@ async def told_by(process: Process) -> float:
 
 
 @asynccontextmanager
-async def serving(app: AppContext, town: Town, chats: int) -> AsyncIterator[None]:
+async def serve_replies(app: AppContext, town: TelegramProcess, chats: int) -> AsyncIterator[None]:
     """Listen to everybody on that Telegram meanwhile, and answer them without a pause."""
-    app, stopping = allowing(app, chats), asyncio.Event()
+    app, stopping = allow_chats(app, chats), asyncio.Event()
     chosen = replace(app.settings.channels["telegram"], base_url=town.url, quiet_s=0.0)
     settings = replace(app.settings, channels={"telegram": chosen})
     telegram = open_bot(TELEGRAM, ChannelCredentials((("token", TOKEN),), ""), settings)
@@ -170,7 +183,7 @@ async def serving(app: AppContext, town: Town, chats: int) -> AsyncIterator[None
         await telegram.close()
 
 
-def allowing(app: AppContext, chats: int) -> AppContext:
+def allow_chats(app: AppContext, chats: int) -> AppContext:
     """A house to whose companion so many people on Telegram may talk."""
     allowed = tuple(str(FIRST + chat) for chat in range(chats))
     return replace(
@@ -179,7 +192,7 @@ def allowing(app: AppContext, chats: int) -> AppContext:
     )
 
 
-def message(person: int, number: int, text: str, *, at: int) -> IncomingMessage:
+def build_message(person: int, number: int, text: str, *, at: int) -> IncomingMessage:
     """Something that somebody says on Telegram."""
     address = str(person)
     return IncomingMessage(

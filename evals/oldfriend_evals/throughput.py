@@ -1,4 +1,4 @@
-"""How many turns a second? By workers as processes of their own, with a model that costs nothing.
+"""Turns a second, by workers as processes of their own, with a model that costs nothing.
 
 Beside the plainest code for the same: the rows that the turns left, inserted in as many commits.
 """
@@ -17,12 +17,12 @@ from oldfriend.config.settings import parse_database_path
 from oldfriend.db.database import Row
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message
 from oldfriend.runtime.worker import CLAIM_BATCH_SIZE
-from oldfriend_evals.load import CHATS, WARM, house_with_model, lines_in, remarks
-from oldfriend_evals.measuring import Measure, Scope, at_least
-from oldfriend_evals.references import PRAGMAS
-from oldfriend_evals.slow_disk import on_a_disk
-from oldfriend_evals.stores import temporary_house
-from oldfriend_evals.workers import at_work, until_answered
+from oldfriend_evals.baselines import PRAGMAS
+from oldfriend_evals.load import CHATS, WARM, list_remarks, open_chats, open_store_with_model
+from oldfriend_evals.measures import Measure, Scope, build_lower_target
+from oldfriend_evals.slow_disk import use_slow_disk
+from oldfriend_evals.temporary_stores import open_temporary_store
+from oldfriend_evals.workers import run_workers, wait_until_answered
 
 WARM_ROUNDS: Final = 4
 """After so many the workers have read who everybody is."""
@@ -60,7 +60,7 @@ async def measure_throughput(
     *, rounds: int, workers: int, chats: int = CHATS, sync_s: float = 0.0
 ) -> Measure:
     """All say something at once and are answered, beside inserting the rows that this left."""
-    with on_a_disk(sync_s=sync_s):
+    with use_slow_disk(sync_s=sync_s):
         return await measure_on_this_disk(
             rounds=rounds, workers=workers, chats=chats, sync_s=sync_s
         )
@@ -70,19 +70,19 @@ async def measure_on_this_disk(*, rounds: int, workers: int, chats: int, sync_s:
     """The same, once the disk is chosen."""
     taken_s = bare_s = 0.0
     turns, warm = rounds * chats, WARM_ROUNDS * chats
-    texts = remarks(warm + turns)
-    async with house_with_model(delay_s=0) as app, temporary_house() as empty:
-        lines = await lines_in(app, chats)
+    texts = list_remarks(warm + turns)
+    async with open_store_with_model(delay_s=0) as app, open_temporary_store() as empty:
+        lines = await open_chats(app, chats)
         await empty.db.close()
-        with opened(app) as left, opened(empty) as bare:
-            async with at_work(app, workers, delay_s=0, sync_s=sync_s):
+        with connect_directly(app) as left, connect_directly(empty) as bare:
+            async with run_workers(app, workers, delay_s=0, sync_s=sync_s):
                 for _ in range(WARM_ROUNDS):
-                    await have_answered(app, lines, texts)
+                    await answer_in_each_chat(app, lines, texts)
                 for before in range(WARM + warm, WARM + warm + turns, chats):
                     began = time.perf_counter()
-                    await have_answered(app, lines, texts)
+                    await answer_in_each_chat(app, lines, texts)
                     taken_s += time.perf_counter() - began
-                    bare_s += seconds_to_insert(left, bare, after=before, turns=chats)
+                    bare_s += time_inserts(left, bare, after=before, turns=chats)
     hands = "1 worker" if workers == 1 else f"{workers} workers"
     where = f", a disk that syncs in {1000 * sync_s:g} ms more" if sync_s else ""
     return Measure(
@@ -90,33 +90,33 @@ async def measure_on_this_disk(*, rounds: int, workers: int, chats: int, sync_s:
         value=turns / taken_s,
         unit="/s",
         reference=turns / bare_s,
-        target=at_least(1 / 3) if workers > 1 else None,
+        target=build_lower_target(1 / 3) if workers > 1 else None,
         note=f"{chats} chats, a model of 0 ms, beside embedding; "
         "reference: the same rows in as many commits",
     )
 
 
-async def have_answered(app: AppContext, lines: list[ChatContext], texts: Iterator[str]) -> None:
+async def answer_in_each_chat(
+    app: AppContext, lines: list[ChatContext], texts: Iterator[str]
+) -> None:
     """Have one thing said in each chat, by nobody after another; return when all have replies."""
     async with asyncio.TaskGroup() as everybody:
         for line, text in zip(lines, texts, strict=False):
             everybody.create_task(
                 accept_message(app, line, MessageSubmission(text=text), claim_now=False)
             )
-    await until_answered(app)
+    await wait_until_answered(app)
 
 
 @contextmanager
-def opened(app: AppContext) -> Iterator[apsw.Connection]:
+def connect_directly(app: AppContext) -> Iterator[apsw.Connection]:
     """The plainest connection to a house's database."""
     with closing(apsw.Connection(str(parse_database_path(app.settings.database)))) as connection:
         connection.execute(PRAGMAS).fetchall()
         yield connection
 
 
-def seconds_to_insert(
-    left: apsw.Connection, bare: apsw.Connection, *, after: int, turns: int
-) -> float:
+def time_inserts(left: apsw.Connection, bare: apsw.Connection, *, after: int, turns: int) -> float:
     """How long it takes to write what so many turns left, once more, in as many commits."""
     said, called, replied, receipts = (
         left.execute(
@@ -135,19 +135,21 @@ def seconds_to_insert(
     copy_parents(left, bare)
     began = time.perf_counter()
     for number in range(turns):
-        commit(
+        insert_rows(
             bare, ("message", said[number]), (JOB, ("inbox", "x", after + number, PAYLOAD, 0, 0))
         )
     for first in range(0, turns, CLAIM_BATCH_SIZE):
         claimed = range(after + first, after + min(first + CLAIM_BATCH_SIZE, turns))
-        commit(bare, *((PARTITION, ("inbox", str(number), 1, "worker", 1)) for number in claimed))
+        insert_rows(
+            bare, *((PARTITION, ("inbox", str(number), 1, "worker", 1)) for number in claimed)
+        )
     for number in range(turns):
-        commit(bare, ("model_call", called[number]))
+        insert_rows(bare, ("model_call", called[number]))
         receipt, asked = receipts[number], said[number][0]
         of_receipt = [("receipt_trace", trace) for trace in traces[receipt[0]]]
         embedded = [("message_vector", vectors[asked])] if asked in vectors else []
         kept = [("working_memory", in_mind[asked])] if asked in in_mind else []
-        commit(
+        insert_rows(
             bare, ("message", replied[number]), ("receipt", receipt), *of_receipt, *embedded, *kept
         )
     return time.perf_counter() - began
@@ -160,7 +162,7 @@ def copy_parents(left: apsw.Connection, bare: apsw.Connection) -> None:
             bare.execute(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
 
 
-def commit(bare: apsw.Connection, *rows: tuple[str, Row]) -> None:
+def insert_rows(bare: apsw.Connection, *rows: tuple[str, Row]) -> None:
     """Insert rows into their tables, and commit."""
     bare.execute("BEGIN IMMEDIATE")
     for table, row in rows:

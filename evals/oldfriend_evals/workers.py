@@ -1,4 +1,4 @@
-"""What do several workers on one database do together? As processes of their own."""
+"""Several workers on one database, as processes of their own."""
 
 import asyncio
 import sys
@@ -8,14 +8,14 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.queues.jobs_table import load_queue_stats
+from oldfriend_evals.bench_server import STARTS_S, start_process
 from oldfriend_evals.processes import ProcessFailed
-from oldfriend_evals.serving import STARTS_S, running
 
 LOOK_AGAIN_S: Final = 0.2
 
 
 @asynccontextmanager
-async def at_work(
+async def run_workers(
     app: AppContext, count: int, *, delay_s: float, sync_s: float = 0.0
 ) -> AsyncIterator[None]:
     """So many workers with a model that takes so long, once ready; gone afterwards.
@@ -31,7 +31,7 @@ async def at_work(
         str(sync_s),
     ]
     async with AsyncExitStack() as workers:
-        begun = [await workers.enter_async_context(running(command)) for _ in range(count)]
+        begun = [await workers.enter_async_context(start_process(command)) for _ in range(count)]
         for each in begun:
             assert each.stdout is not None
             if not await asyncio.wait_for(each.stdout.readline(), STARTS_S):
@@ -39,14 +39,14 @@ async def at_work(
         yield
 
 
-async def until_answered(app: AppContext) -> None:
+async def wait_until_answered(app: AppContext) -> None:
     """Return once nothing is said that has no reply."""
     with app.notifier.subscribe() as bell:
-        while await any_waits(app):
+        while await has_unanswered(app):
             await bell.wait(LOOK_AGAIN_S)
 
 
-async def any_waits(app: AppContext) -> bool:
+async def has_unanswered(app: AppContext) -> bool:
     """Whether something is said that has no reply yet."""
     async with app.db.begin_read() as tx:
         waiting = await load_queue_stats(tx, now=app.clock())

@@ -174,7 +174,7 @@ async def everything(browser: httpx.AsyncClient) -> list[object]:
         "/memories",
         "/tokens",
         "/passkeys",
-        "/character",
+        "/persona",
         "/uploads",
         "/household",
     )
@@ -299,7 +299,7 @@ async def test_line_breaks_in_input_cannot_inject_response_headers(
         await owner.post("/invitations", json={"name": evil}),
         await owner.post("/tokens", json={"name": evil, "scope": "read"}),
         await owner.patch("/me", json={"name": evil}),
-        await owner.put("/character/style", json={"text": evil}),
+        await owner.put("/persona/style", json={"text": evil}),
         await owner.get("/memories/x%0d%0aSet-Cookie:%20evil=1"),
         await owner.get("/days/%0d%0aSet-Cookie:evil"),
         await say(owner, evil, key="a key of mine"),
@@ -326,13 +326,13 @@ async def test_sign_in_link_can_be_used_only_once(site: Site) -> None:
 async def test_core_block_write_with_stale_etag_is_refused(site: Site, browse: Browse) -> None:
     """Who writes a block must have read what stands there, where they say what they have read."""
     owner = await browse()
-    first = await owner.put("/character/persona", json={"text": "One."})
+    first = await owner.put("/persona/persona", json={"text": "One."})
     (person,) = {(await owner.get("/session")).json()["id"]}
     await write_core_block(
         site.app.db, site.app.clock, person, "persona", "Two, from the terminal."
     )
     stale = await owner.put(
-        "/character/persona", json={"text": "Three."}, headers={"If-Match": first.headers["etag"]}
+        "/persona/persona", json={"text": "Three."}, headers={"If-Match": first.headers["etag"]}
     )
     async with site.app.db.begin_read() as tx:
         held = {each.name: each.text for each in await list_blocks(tx, person)}

@@ -257,8 +257,8 @@ async def test_api_token_works_before_any_browser_session_exists(site: Site) -> 
         await save_api_token(tx, owner.id, secret, name="script", scope="admin", days=1, now=now)
     async with site.stranger() as client:
         client.headers["Authorization"] = f"Bearer {secret}"
-        before = [await client.get(path) for path in ("/state", "/character", "/character/name")]
-        named = await client.put("/character/name", json={"name": "Mira"})
+        before = [await client.get(path) for path in ("/state", "/persona", "/persona/name")]
+        named = await client.put("/persona/name", json={"name": "Mira"})
         after = await client.get("/state")
 
     assert [each.status_code for each in (*before, named)] == [200, 200, 200, 200]

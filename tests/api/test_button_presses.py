@@ -1,10 +1,13 @@
 """Buttons on the page: shown below what the companion says there, and pressed once."""
 
+import pytest
+
 from oldfriend.domain.buttons import Button
 from oldfriend.inbound.accept import open_web_chat
 from oldfriend.memory.people import ensure_owner
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
 from tests.api.conftest import Browse, Site, told
+from tests.fakes.push_service import Browser as PushBrowser
 
 
 async def ask_on_the_page(site: Site) -> None:
@@ -50,6 +53,36 @@ async def test_press_on_the_page_says_the_command_once_below_its_message(
     assert other.json()["code"] == "no_such_button"
     assert (first.status_code, second.status_code) == (202, 204)
     assert (first.json()["text"], first.json()["pressed"]) == ("/tasks", shown["id"])
+    assert [each["pressed"] for each in said if each["text"] == "/tasks"] == [shown["id"]]
+
+
+@pytest.mark.usefixtures("settings_folder")
+async def test_press_in_a_notification_is_one_of_the_browser_that_was_told(
+    site: Site, browse: Browse
+) -> None:
+    """Signed in, and by the address that only it knows; then the page presses no second time."""
+    browser, other = await browse(), await browse()
+    one, two = PushBrowser("a"), PushBrowser("b")
+    await browser.put("/proactive/push", json=one.subscription())
+    await other.put("/proactive/push", json=two.subscription())
+    await told(browser, "Hello!")
+    await ask_on_the_page(site)
+    shown = (await browser.get("/chat/messages")).json()["items"][-1]
+    address, no_secret = "/proactive/push/press", {"X-CSRF-Token": ""}
+    press = {"endpoint": one.endpoint, "message": shown["id"], "command": "/tasks"}
+    foreign = await browser.post(
+        address, json=press | {"endpoint": two.endpoint}, headers=no_secret
+    )
+    stranger = await other.post(address, json=press, headers=no_secret)
+    other_command = await browser.post(
+        address, json=press | {"command": "/purge"}, headers=no_secret
+    )
+    pressed = [await browser.post(address, json=press, headers=no_secret) for _ in range(2)]
+    again = await browser.post(f"/chat/messages/{shown['id']}/press", json={"command": "/tasks"})
+    said = (await browser.get("/chat/messages")).json()["items"]
+
+    assert [each.status_code for each in (foreign, stranger, other_command)] == [401, 401, 422]
+    assert [each.status_code for each in (*pressed, again)] == [204, 204, 204]
     assert [each["pressed"] for each in said if each["text"] == "/tasks"] == [shown["id"]]
 
 

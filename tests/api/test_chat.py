@@ -97,11 +97,12 @@ async def test_receipt_separates_used_evidence_from_what_was_only_shown(
     async with opened_site(with_model(app, model)) as site, site.browser() as browser:
         reply = (await told(browser, "Where was my sister Ana born?"))[-1].data["id"]
         receipt = (await browser.get(f"/chat/messages/{reply}/receipt")).json()
-    stood_on = [each["text"] for each in receipt["stood_on"]]
+    sources = [each["text"] for each in receipt["sources"]]
     besides = [each["text"] for each in receipt["also_shown"]]
 
-    assert stood_on
-    assert all("Porto" in text for text in stood_on)
+    assert sources
+    assert receipt["stood_on"] == receipt["sources"], "the former name"
+    assert all("Porto" in text for text in sources)
     assert any("bicycles" in text for text in besides)
 
 
@@ -134,7 +135,7 @@ async def test_receipt_is_the_same_in_api_why_command_and_chat(app: AppContext) 
     await Conversation(ConversationStore(app, chat_context), typed.append, speak).handle_line(
         "/why"
     )
-    because = [each["text"] for each in on_page["stood_on"]]
+    because = [each["text"] for each in on_page["sources"]]
     besides = [each["text"] for each in on_page["also_shown"]]
 
     assert because == ["Zerbinette is my cat, she hates thunder."]
@@ -152,12 +153,12 @@ async def test_receipt_marks_a_reply_based_on_the_user_core_block(app: AppContex
     """Of who they are, nothing is believed that could be shown."""
     async with opened_site(app) as site, site.browser() as browser:
         await told(browser, "Hello")
-        await browser.put("/character/user", json={"text": "I live in Ghent."})
+        await browser.put("/persona/user", json={"text": "I live in Ghent."})
         reply = (await told(browser, "Where do I live?"))[-1].data
         receipt = (await browser.get(f"/chat/messages/{reply['id']}/receipt")).json()
 
     assert "Ghent" in reply["text"]
-    assert (receipt["is_written"], receipt["stood_on"]) == (True, [])
+    assert (receipt["is_written"], receipt["sources"]) == (True, [])
 
 
 @SQLITE_ONLY
@@ -287,7 +288,7 @@ async def test_own_message_can_be_edited_and_reply_has_a_receipt(
     heard = await told(browser, "Where was Ana born?")
     reply = heard[-1].data
     receipt = (await browser.get(f"/chat/messages/{reply['id']}/receipt")).json()
-    said = receipt["stood_on"][0]
+    said = receipt["sources"][0]
     edited = await browser.patch(
         f"/chat/messages/{receipt['asked']['id']}", json={"text": "Where was my sister born?"}
     )

@@ -93,7 +93,8 @@ async def test_calendar_day_shows_largest_summaries_within_the_day_once(
             await record_decision(tx, summary, op="learned", base=0, provenance=GROUND, now=begins)
     day = (await browser.get("/days/2024-10-04")).json()
 
-    assert [each["text"] for each in day["told"]] == ["one and two", "three"]
+    assert [each["text"] for each in day["summaries"]] == ["one and two", "three"]
+    assert day["told"] == day["summaries"]
 
 
 async def test_calendar_shows_commitments_on_their_due_date(site: Site, browse: Browse) -> None:

@@ -36,11 +36,13 @@ async def test_entity_is_listed_with_relations_evidence_and_graph(
     assert portrait["about"] == ana
     assert any("Ana" in words["quote"] for words in portrait["belief"]["words"])
     assert {words["role"] for words in portrait["belief"]["words"]} == {"person"}
-    assert portrait["ties"] or portrait["others"]
+    assert portrait["relations"] or portrait["others"]
     assert {"id": ana["id"], "name": "Ana", "kind": "person", "known": ana["known"]} in (
         graph["nodes"]
     )
-    assert any(ana["id"] in (each["first"], each["second"]) for each in graph["bonds"])
+    assert any(ana["id"] in (each["first"], each["second"]) for each in graph["edges"])
+    assert (portrait["ties"], graph["bonds"]) == (portrait["relations"], graph["edges"])
+    assert all(each["tie"] == each["relation"] for each in graph["edges"])
     assert "Ana" in [each["name"] for each in found["items"]]
     assert (len(first["items"]), first["next"] is None) == (1, listed["total"] == 1)
     assert others.status_code == 404

@@ -44,7 +44,10 @@ async def test_what_was_done_of_an_amount_is_asked_for(browse: Browse) -> None:
     did = await owner.patch(f"/goals/{made.json()['id']}", json={"action": "did"})
 
     assert (did.status_code, "km" in did.text) == (422, True)
-    assert (await owner.get("/goals")).json()["items"][0]["told"] == 0
+    (goal,) = (await owner.get("/goals")).json()["items"]
+    assert (goal["progress_count"], goal["last_progress"]) == (0, None)
+    assert (goal["told"], goal["last_told"]) == (goal["progress_count"], goal["last_progress"])
+    assert (goal["amount_done"], goal["amount_wanted"], goal["unit"]) == (0, 100, "km")
 
 
 async def test_what_was_done_counts_once_for_a_key(browse: Browse) -> None:

@@ -116,7 +116,7 @@ async def test_idempotency_key_creates_a_core_block_draft_once(browse: Browse) -
         (await browser.post("/drafts", json=material, **with_key("first draft"))).json()
         for _ in range(2)
     ]
-    waiting = (await browser.get("/character")).json()["suggestions"]
+    waiting = (await browser.get("/persona")).json()["suggestions"]
 
     assert drafts[0] == drafts[1]
     assert len(waiting) == len(drafts[0]["suggestions"]) > 0

@@ -161,7 +161,7 @@ class PushedPage:
             page.wait_for_timeout(20)
         self.worker = found[0]
 
-    def push(self, **told: str) -> None:
+    def push(self, **told: object) -> None:
         """Deliver something."""
         data = {"origin": self.origin, "registrationId": self.worker, "data": json.dumps(told)}
         self.session.send("ServiceWorker.deliverPushMessage", data)
@@ -272,3 +272,40 @@ def test_subscription_that_was_renewed_unseen_is_told_when_the_page_is_opened(
     assert [each for each in House.asked if each[0] == "PUT"] == [
         ("PUT", "/api/v1/proactive/push", told)
     ]
+
+
+PRESS = """async ([action, message, commands]) => {
+  PushManager.prototype.getSubscription = async () => ({ endpoint: "https://push.example/a" });
+  const notification = { close: () => {}, data: { message, commands } };
+  const event = new ExtendableEvent("notificationclick");
+  const done = new Promise((resolve) => (event.waitUntil = resolve));
+  dispatchEvent(Object.assign(event, { action, notification }));
+  await done;
+}"""
+ACTIONS = """async () => {
+  const [shown] = await (await navigator.serviceWorker.ready).getNotifications();
+  return shown.actions.map(({ action, title }) => ({ action, title }));
+}"""
+
+
+def test_reminder_has_its_buttons_and_a_press_is_told_to_the_house(page: Page, origin: str) -> None:
+    """With the address that only this browser knows; a press beside them opens the chat."""
+    pushed = PushedPage(page, origin)
+    page.goto("about:blank")
+    pushed.push(**TOLD, buttons=[["Erledigt", "/done 12"], ["In 10 Minuten", "/snooze 12 10m"]])
+    page.goto(origin)
+    actions = page.evaluate(ACTIONS)
+    House.asked.clear()
+    (worker,) = page.context.service_workers
+    worker.evaluate(PRESS, ["1", "m1", ["/done 12", "/snooze 12 10m"]])
+
+    told = {
+        "endpoint": "https://push.example/a",
+        "message": "m1",
+        "command": "/snooze 12 10m",
+    }
+    assert actions == [
+        {"action": "0", "title": "Erledigt"},
+        {"action": "1", "title": "In 10 Minuten"},
+    ]
+    assert House.asked == [("POST", "/api/v1/proactive/push/press", told)]

@@ -1,5 +1,7 @@
 """Reminders and to-dos over the API: added, listed, done, put off; everybody's own."""
 
+from httpx import AsyncClient
+
 from tests.api.conftest import Browse, Site
 from tests.engines import SQLITE_ONLY
 
@@ -202,3 +204,99 @@ async def test_what_is_no_calendar_or_too_large_is_refused(browse: Browse) -> No
 
     assert [each.status_code for each in refused] == [422] * 4
     assert (await owner.get("/tasks")).json()["items"] == []
+
+
+def build_event(name: str, uid: str, at: str) -> bytes:
+    """A calendar of one event."""
+    return (
+        "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Somebody//EN\nBEGIN:VEVENT\n"
+        f"UID:{uid}\nSUMMARY:{name}\nDTSTART:{at}\nEND:VEVENT\nEND:VCALENDAR\n"
+    ).encode()
+
+
+async def bring(client: AsyncClient, content: bytes, file: str = "mine.ics") -> dict[str, object]:
+    """Bring a calendar in."""
+    headers = ICS | {"X-File-Name": file}
+    answer = await client.post("/tasks/calendar.ics", content=content, headers=headers)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, object] = answer.json()
+    return found
+
+
+async def list_dues(client: AsyncClient) -> list[tuple[str, str]]:
+    """The tasks on the list, with their times without a zone."""
+    items = (await client.get("/tasks")).json()["items"]
+    return [(each["text"], each["due"][:16]) for each in items]
+
+
+async def test_calendar_import_is_listed_and_undone_like_any_other(browse: Browse) -> None:
+    """It has a number, stands in the audit log, and its undo leaves what was there before."""
+    owner = await browse()
+    await owner.post("/tasks", json={"text": "Tea", "due": "2035-01-01T09:00"})
+    brought = await bring(owner, build_event("Choir", "choir-1", "20351124T190000"))
+    listed = (await owner.get("/imports")).json()["items"]
+    audit = (await owner.get("/audit?kind=import")).json()["items"]
+    undone = await owner.post(f"/imports/{brought['number']}/undo")
+
+    assert [(each["file"], each["format"], each["added"]) for each in listed] == [
+        ("mine.ics", "calendar", 1)
+    ]
+    assert [each["what"] for each in audit] == ["calendar"]
+    assert undone.json()["tasks"] == 1
+    assert await list_dues(owner) == [("Tea", "2035-01-01T09:00")]
+    assert (await owner.get("/imports")).json()["items"][0]["status"] == "undone"
+
+
+async def test_entry_that_the_calendar_moves_is_moved_and_its_undo_moves_it_back(
+    browse: Browse,
+) -> None:
+    """The same id is the same entry, whatever its time and its words."""
+    owner = await browse()
+    first = await bring(owner, build_event("Dentist", "d-1", "20351124T190000"))
+    second = await bring(owner, build_event("Dentist, new practice", "d-1", "20351125T080000"))
+    moved = await list_dues(owner)
+    await owner.post(f"/imports/{second['number']}/undo")
+    back = await list_dues(owner)
+    await owner.post(f"/imports/{first['number']}/undo")
+
+    assert [each["state"] for each in second["items"]] == ["moved"]  # type: ignore[attr-defined]
+    assert moved == [("Dentist, new practice", "2035-11-25T08:00")]
+    assert back == [("Dentist", "2035-11-24T19:00")]
+    assert await list_dues(owner) == []
+
+
+async def test_what_the_person_changed_or_ended_stays_so_when_the_calendar_comes_again(
+    browse: Browse,
+) -> None:
+    """A calendar is brought in again and again; it undoes nothing of the person's own."""
+    owner = await browse()
+    for name in ("Dentist", "Yoga"):
+        await bring(owner, build_event(name, f"{name}-1", "20351124T190000"))
+    ids = {each["text"]: each["id"] for each in (await owner.get("/tasks")).json()["items"]}
+    await owner.patch(f"/tasks/{ids['Yoga']}", json={"action": "cancel"})
+    change = {"action": "change", "due": "2035-11-24T20:30"}
+    await owner.patch(f"/tasks/{ids['Dentist']}", json=change)
+    again = [
+        await bring(owner, build_event("Dentist", "Dentist-1", "20351124T190000")),
+        await bring(owner, build_event("Yoga", "Yoga-1", "20351201T190000")),
+    ]
+
+    assert [each["number"] for each in again] == [None, None]
+    assert await list_dues(owner) == [("Dentist", "2035-11-24T20:30")]
+
+
+async def test_tasks_come_in_pages(browse: Browse) -> None:
+    """Each once, in the order of the list; the last page says that it is the last."""
+    owner = await browse()
+    names = [f"task {number}" for number in range(5)]
+    for number, name in enumerate(names):
+        await owner.post("/tasks", json={"text": name, "due": f"2035-01-0{number + 1}T09:00"})
+    found, cursor = [], ""
+    for _ in range(3):
+        page = (await owner.get(f"/tasks?limit=2{cursor}")).json()
+        found += [each["text"] for each in page["items"]]
+        cursor = f"&cursor={page['next']}"
+
+    assert found == names
+    assert page["next"] is None
+    assert (await owner.get("/tasks?limit=0")).status_code == 422

@@ -11,7 +11,7 @@ from oldfriend.proactive.impulse_store import (
 from oldfriend.proactive.policy import Impulse, ProactiveDecision
 from oldfriend.queues.outbox import record_stranger_message
 from oldfriend.usage.tool_log import LoggedToolUse, ToolSource, log_tool_use
-from tests.api.conftest import Browse, Site
+from tests.api.conftest import Browse, Site, events, told, until_topic
 
 
 async def test_tools_and_audit_show_ones_own_uses_alone(site: Site, browse: Browse) -> None:
@@ -100,6 +100,26 @@ async def test_audit_comes_by_pages_each_record_once_and_by_what_is_asked_for(
     assert (await browser.get("/audit?kind=model")).json()["items"] == []
     assert (await browser.get("/audit?kind=magic")).status_code == 422
     assert (await browser.get("/audit?cursor=WzFd")).status_code == 422
+
+
+async def test_audit_tells_what_asked_by_message_and_program(browse: Browse) -> None:
+    """What a person wrote, and what a program sent with a token of theirs (P5)."""
+    browser = await browse()
+    token = (await browser.post("/tokens", json={"name": "script", "scope": "write"})).json()
+    await told(browser, "Remind me tomorrow at 10am to call Eva")
+    page = (await browser.get("/chat/messages")).json()
+    mine = next(each for each in page["items"] if each["role"] == "person")
+    headers = {"Authorization": f"Bearer {token['token']}", "Idempotency-Key": "program-1"}
+    asked = {"text": "Remind me tomorrow at 11am to call Tom"}
+    sent = await browser.post("/chat/messages", json=asked, headers=headers)
+    assert sent.status_code == 202, sent.text
+    await until_topic(events(browser, after=page["position"]), "chat.message.done")
+    records = (await browser.get("/audit")).json()["items"]
+
+    assert {(each["asked"], each["asked_by"]) for each in records} == {
+        (mine["id"], "web"),
+        (sent.json()["id"], token["id"]),
+    }
 
 
 async def test_audit_tells_what_was_done_unasked_and_who_was_not_let_in(

@@ -40,7 +40,7 @@ from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_app
 from oldfriend.usage.model_calls import CallContext, find_transcript
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.clock import FrozenClock
 from tests.engines import both_engines
 

@@ -19,7 +19,7 @@ from oldfriend.memory.belief_views import list_entities, list_memories, list_sum
 from oldfriend.memory.core_blocks import list_suggestions
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.clock import FrozenClock
 from tests.engines import both_engines
 from tests.learning.test_learning_scheduler import work

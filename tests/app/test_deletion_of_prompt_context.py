@@ -19,7 +19,7 @@ from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.receipts import list_receipts
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.chat_fixtures import log_of
 from tests.clock import FrozenClock
 from tests.memory.deletion.life import rows_of

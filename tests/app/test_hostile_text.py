@@ -10,14 +10,14 @@ from oldfriend_evals.hostile_text import (
     PROSE,
     UNITS,
     ThreadTimes,
-    all_texts,
-    costs_of,
-    handle,
-    held_up_ms,
-    longest_stretch_ms,
-    waits_for_health,
+    build_texts,
+    compute_held_up_ms,
+    find_longest_stretch_ms,
+    handle_text,
+    measure_costs,
+    measure_health_waits,
 )
-from oldfriend_evals.stores import temporary_house
+from oldfriend_evals.temporary_stores import open_temporary_store
 from tests.conftest import SIZE
 
 pytestmark = pytest.mark.timeout(1800)
@@ -45,9 +45,9 @@ LONGEST_STRETCH_MS = 60
 @pytest.mark.slow
 async def test_hostile_text_costs_at_most_twice_as_much_as_prose() -> None:
     """Accepted, answered, and read by rules."""
-    texts = all_texts(LENGTH)
-    async with temporary_house() as app:
-        costs = await costs_of(app, {name: texts[name] for name in NAMES})
+    texts = build_texts(LENGTH)
+    async with open_temporary_store() as app:
+        costs = await measure_costs(app, {name: texts[name] for name in NAMES})
     most = MOST_TIMES * costs[PROSE] + SLACK_MS
 
     assert {name: cost for name, cost in costs.items() if cost > most} == {}
@@ -56,9 +56,9 @@ async def test_hostile_text_costs_at_most_twice_as_much_as_prose() -> None:
 @pytest.mark.slow
 async def test_health_check_responds_while_hostile_text_is_processed(tmp_path: Path) -> None:
     """What seems slow is measured again: a busy machine is slow once, a hold-up always."""
-    waits = {name: text for name, text in all_texts(LENGTH).items() if name in NAMES}
+    waits = {name: text for name, text in build_texts(LENGTH).items() if name in NAMES}
     for look in range(LOOKS):
-        found = await waits_for_health(tmp_path / str(look), waits)
+        found = await measure_health_waits(tmp_path / str(look), waits)
         waits = {name: waits[name] for name, wait in found.items() if wait > LONGEST_WAIT_MS}
         if not waits:
             break
@@ -69,11 +69,12 @@ async def test_health_check_responds_while_hostile_text_is_processed(tmp_path: P
 @pytest.mark.slow
 async def test_long_prose_is_processed_in_short_stretches() -> None:
     """While one message is answered and read, others are served in between."""
-    text = all_texts(LENGTH)[PROSE]
-    async with temporary_house() as app:
-        await handle(app, "somebody else", text)  # what is opened once is opened by then
+    text = build_texts(LENGTH)[PROSE]
+    async with open_temporary_store() as app:
+        await handle_text(app, "somebody else", text)  # what is opened once is opened by then
         stretches = [
-            await longest_stretch_ms(handle(app, f"person {look}", text)) for look in range(LOOKS)
+            await find_longest_stretch_ms(handle_text(app, f"person {look}", text))
+            for look in range(LOOKS)
         ]
 
     assert min(stretches) <= LONGEST_STRETCH_MS
@@ -94,4 +95,4 @@ def test_wait_for_health_counts_only_what_the_server_does(
     """Of a wait of 90 ms, what other processes took is not the server's doing."""
     begun = dict.fromkeys(["loop", "other"], ThreadTimes(0, 0))
 
-    assert held_up_ms(90, begun, {"loop": loop, "other": other}, loop="loop") == expected
+    assert compute_held_up_ms(90, begun, {"loop": loop, "other": other}, loop="loop") == expected

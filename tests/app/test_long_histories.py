@@ -10,8 +10,8 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit, open_local_chat
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend_evals.load import house_with_model
-from oldfriend_evals.stores import line_with_history
+from oldfriend_evals.load import open_store_with_model
+from oldfriend_evals.temporary_stores import build_history
 
 QUESTION = "What did Ana say about the market?"
 EACH = 100
@@ -54,8 +54,8 @@ async def talk(app: AppContext, chat_context: ChatContext) -> None:
 async def work_of_a_talk(*, history: int) -> int:
     """What it takes the database when so much was said before, elsewhere, and is at hand."""
     with counted() as work:
-        async with house_with_model(delay_s=0) as app:
-            await line_with_history(app, history, seed=1)
+        async with open_store_with_model(delay_s=0) as app:
+            await build_history(app, history, seed=1)
             chat_context = await open_local_chat(
                 app.db, app.clock, app.settings, person=None, channel="terminal"
             )

@@ -20,7 +20,7 @@ from oldfriend.memory.belief_views import list_summaries
 from oldfriend.memory.segments import list_segments
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now, process_due_segments
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.clock import FrozenClock
 
 HOME = "I live in Porto, by the river."

@@ -52,7 +52,7 @@ from oldfriend.runtime.worker import (
     run_worker,
     wait_for_idle_loop,
 )
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.clock import FrozenClock
 from tests.engines import both_engines
 from tests.fakes.platform import Mute

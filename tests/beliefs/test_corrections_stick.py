@@ -26,7 +26,7 @@ from oldfriend.turn.later_messages import add_later_to_ranking
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.recalled import RecalledMessage, RecallQuery
 from oldfriend.turn.retrieval import recall
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.api.conftest import opened_site
 from tests.clock import FrozenClock
 

@@ -83,6 +83,10 @@ class ChannelHarness(ABC):
         """
         raise NotImplementedError
 
+    def connect_further(self) -> dict[str, str]:
+        """The settings of such a process that its owner puts right only while people write."""
+        return {}
+
     def storm(self, weather: Weather) -> None:
         """Let calls of our bot fail by chance."""
         raise NotImplementedError

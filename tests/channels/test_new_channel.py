@@ -146,7 +146,7 @@ async def test_what_is_told_there_is_answered_on_the_page_with_its_receipt(
         opened_site(app) as site,
         site.browser() as owner,
     ):
-        code = (await owner.post("/places/code")).json()["code"]
+        code = (await owner.post("/linked-accounts/code")).json()["code"]
         loft.say("ana", f"/link {code}", at=clock())
         await loft.sent.get()
         loft.say("ana", "My cat is called Miso.", at=clock())
@@ -154,10 +154,10 @@ async def test_what_is_told_there_is_answered_on_the_page_with_its_receipt(
         clock.tick(minutes=5)
         heard = await told(owner, "What is my cat called?")
         receipt = (await owner.get(f"/chat/messages/{heard[-1].data['id']}/receipt")).json()
-        places = (await owner.get("/places")).json()["items"]
+        places = (await owner.get("/linked-accounts")).json()["items"]
         loft.say("ana", "/unlink", at=clock())
         assert (await loft.sent.get())[1].startswith("From now on I don't know you")
-        left = (await owner.get("/places")).json()["items"]
+        left = (await owner.get("/linked-accounts")).json()["items"]
 
     assert "Miso" in heard[-1].data["text"]
     assert "My cat is called Miso" in str(receipt["stood_on"]), "the words that it rests on"

@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ from oldfriend.presenters.receipt_schemas import (
 )
 from oldfriend.runtime.wiring import open_app
 from oldfriend.turn.reason_texts import name_likelihood
-from oldfriend_evals.stores import settings_in
+from oldfriend_evals.temporary_stores import build_settings
 from tests.db.conftest import OpenWith
 from tests.engines import SEVERAL_PROCESSES
 from tests.processes import python
@@ -253,6 +254,8 @@ REWORDED = {
 }
 """Sentences and reasons of receipts that are worded better since that release."""
 SCORED = re.compile(r" \(score -?[\d.]+\)$", re.MULTILINE)
+ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:[+-]\d\d:\d\d|Z)?")
+"""What was told for programs, which people read now."""
 LIKELY = re.compile(r"How likely it seemed that this answers you: (\d+)%\.")
 """What was told in numbers, which are words now."""
 
@@ -278,8 +281,24 @@ def as_it_was() -> dict[str, Any]:
             for item in (*receipt["evidence"], *receipt["also_in_mind"], *receipt["considered"]):
                 if "why" in item:
                     item["why"] = [each.replace(before, now) for each in item["why"]]
-        reply["text"] = LIKELY.sub(in_words, SCORED.sub("", reply["text"]))
+        text = LIKELY.sub(in_words, SCORED.sub("", reply["text"]))
+        reply["text"] = cut_left_out(ISO_TIME.sub(say_time, text))
     return told
+
+
+def say_time(found: re.Match[str]) -> str:
+    """A time as people read it."""
+    at = datetime.fromisoformat(found[0])
+    return f"{at.day} {at:%B %Y} at {at:%H:%M}"
+
+
+def cut_left_out(text: str) -> str:
+    """The first three of what was left out, and how many more there are."""
+    before, heading, rest = text.partition("Also considered, and left out:\n")
+    listed, gap, behind = rest.partition("\n\n")
+    items = re.split(r"\n(?=  • )", listed)
+    more = [f"  … and {len(items) - 3} more, which counted less"] if len(items) > 3 else []
+    return before + heading + "\n".join([*items[:3], *more]) + gap + behind
 
 
 def in_words(found: re.Match[str]) -> str:
@@ -377,7 +396,7 @@ async def test_forgotten_message_is_gone_from_migrated_receipts(
     tmp_path: Path, released: Path
 ) -> None:
     """It is proved, and no receipt and no call names it any more, packed or not."""
-    settings = replace(settings_in(tmp_path), database=f"sqlite:///{released}")
+    settings = replace(build_settings(tmp_path), database=f"sqlite:///{released}")
     async with open_app(settings) as app:
         async with app.db.begin_read() as tx:
             (person,) = await list_people(tx)

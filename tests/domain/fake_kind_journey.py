@@ -30,7 +30,7 @@ from oldfriend.transfer.export_run import export_lines
 from oldfriend.transfer.restore import restore
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.retrieval import recall
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.api.conftest import opened_site
 from tests.app.test_deletion_everywhere import claim
 from tests.clock import FrozenClock

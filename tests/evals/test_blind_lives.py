@@ -8,12 +8,12 @@ import pytest
 
 from oldfriend_evals.blind_lives import (
     Stored,
+    build_measures,
     holds,
     judge_beliefs,
     list_folders,
     load_blind_life,
     measure_life,
-    told_of,
 )
 
 LIFE = {"language": "en", "person": "Tess", "other": None, "zone": "Europe/London"}
@@ -88,7 +88,10 @@ def test_value_matches_whole_words_in_spaced_languages() -> None:
 
 def test_share_of_no_stored_beliefs_has_no_value() -> None:
     """A share of nothing is no number."""
-    told = {each.name: each for each in told_of("en", Counter(facts=5, asked=2, presented_wrong=1))}
+    told = {
+        each.name: each
+        for each in build_measures("en", Counter(facts=5, asked=2, presented_wrong=1))
+    }
 
     assert told["blind lives, en: stored beliefs that are right"].value is None
     assert told["blind lives, en: wrong presented as right"].value == 50

@@ -6,18 +6,23 @@ import pytest
 
 from oldfriend.domain.errors import InvalidInput
 from oldfriend_evals import catalogue
-from oldfriend_evals.catalogue import MEASUREMENTS, chosen, measured_apart
-from oldfriend_evals.measuring import Measure, Scope
+from oldfriend_evals.catalogue import MEASUREMENTS, OLD_NAMES, list_chosen, measure_in_process
+from oldfriend_evals.measures import Measure, Scope
 
 
 def test_all_measurements_run_unless_some_are_chosen():
-    assert chosen(None) == list(MEASUREMENTS)
-    assert chosen(["say", "recall"]) == ["recall", "say"]
+    assert list_chosen(None) == list(MEASUREMENTS)
+    assert list_chosen(["say", "recall"]) == ["recall", "say"]
+
+
+def test_measurement_is_still_chosen_by_its_name_of_before():
+    assert list_chosen(["claiming", "narrow"]) == ["quantization", "queue claims"]
+    assert all(name in MEASUREMENTS for name in OLD_NAMES.values())
 
 
 def test_unknown_measurement_name_is_refused_listing_the_known_ones():
     with pytest.raises(InvalidInput, match=r"'speed'.*recall"):
-        chosen(["speed"])
+        list_chosen(["speed"])
 
 
 def test_measurement_timeout_is_reported_as_failed(
@@ -33,14 +38,14 @@ def test_measurement_timeout_is_reported_as_failed(
     monkeypatch.setattr(catalogue, "MEASUREMENTS", {"slow": never})
     scope = Scope(quick=True, locomo=None, float_model=None)
 
-    assert catalogue.measure("slow", scope)[0].note == "failed: it took too long"
+    assert catalogue.take_measurement("slow", scope)[0].note == "failed: it took too long"
 
 
 @pytest.mark.slow
 def test_missing_prerequisite_is_named_instead_of_a_value():
     scope = Scope(quick=True, locomo=None, float_model=None)
 
-    measures = measured_apart("embedding", scope)
+    measures = measure_in_process("embedding", scope)
 
     assert [measure.value for measure in measures] == [None, None]
     assert "OLDFRIEND_BENCH_FLOAT_MODEL" in measures[0].note

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from oldfriend_evals.languages import build_plain_search, count_found, split_ngrams, told_of
-from oldfriend_evals.material import Query, life_conversations
+from oldfriend_evals.datasets import Query, load_life_conversations
+from oldfriend_evals.languages import build_measures, build_plain_search, count_found, split_ngrams
 
 
 def embed(texts):
@@ -44,11 +44,11 @@ def test_answer_of_two_parts_is_found_only_with_both():
 
 def test_life_search_is_counted_beside_plain_search():
     """And how likely an answer seemed is collected, with whether there is one."""
-    life = next(each for each in life_conversations() if each.name == "zh-casual-2")
+    life = next(each for each in load_life_conversations() if each.name == "zh-casual-2")
     likely: list[float] = []
     has_answer: list[bool] = []
 
     counts = count_found(replace(life, queries=life.queries[-20:]), embed, likely, has_answer)
 
     assert 0 < counts["found"] <= counts["asked"] == sum(has_answer) < len(likely) == 20
-    assert told_of("zh", counts).reference == 100 * counts["found plainly"] / counts["asked"]
+    assert build_measures("zh", counts).reference == 100 * counts["found plainly"] / counts["asked"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from oldfriend_evals.answer_files import ANSWER, REQUEST, serving_answers
+from oldfriend_evals.answer_files import ANSWER, REQUEST, serve_answers
 from oldfriend_evals.blind_lives import BlindLife
 from oldfriend_evals.life_with_model import (
     choose_questions,
@@ -167,7 +167,7 @@ async def test_file_answers_are_served_as_text_tool_call_or_stream(tmp_path: Pat
         (tmp_path / f"{number:04}{ANSWER}").write_text(text)
     said = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
-    async with serving_answers(tmp_path) as files, httpx2.AsyncClient() as client:
+    async with serve_answers(tmp_path) as files, httpx2.AsyncClient() as client:
         url = f"{files.address('x')}/chat/completions"
         replies = [await client.post(url, json={**said, **each}) for each in asked]
 
@@ -187,7 +187,7 @@ async def test_regrade_uses_stored_answers_without_a_model(tmp_path: Path) -> No
     search = '{"tool_calls": [{"name": "search_memory", "arguments": {"query": "cat"}}]}'
     for number, text in enumerate([search, "Your cat is called Miso."], start=1):
         (tmp_path / f"{number:04}{ANSWER}").write_text(text)
-    async with serving_answers(tmp_path) as files, httpx2.AsyncClient() as client:
+    async with serve_answers(tmp_path) as files, httpx2.AsyncClient() as client:
         url = f"{files.address('q1')}/chat/completions"
         for seed in range(2):
             more = [{"role": "user", "content": str(seed)}] * seed

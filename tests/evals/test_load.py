@@ -4,11 +4,11 @@ import asyncio
 
 from oldfriend.inbound.accept import MessageSubmission, accept_message
 from oldfriend_evals.load import (
-    house_with_model,
-    lines_in,
+    list_remarks,
     measure_accepting,
     measure_memory,
-    remarks,
+    open_chats,
+    open_store_with_model,
     say_in_turn,
     work_until_answered,
 )
@@ -29,9 +29,9 @@ async def rows_in(app, table):
 
 async def test_every_counted_turn_leaves_a_model_call_and_a_receipt():
     """Accepted, asked of the model, answered, with a receipt; and nothing is left waiting."""
-    async with house_with_model(delay_s=0) as app:
+    async with open_store_with_model(delay_s=0) as app:
         before = {table: await rows_in(app, table) for table in LEFT_BY_EACH}
-        await say_in_turn(app, await lines_in(app, 2), remarks(6))
+        await say_in_turn(app, await open_chats(app, 2), list_remarks(6))
         waiting = await rows_in(app, INBOX)
         await work_until_answered(app, 6)
 
@@ -42,8 +42,8 @@ async def test_every_counted_turn_leaves_a_model_call_and_a_receipt():
 
 
 async def test_chats_wait_for_a_slow_model_concurrently():
-    async with house_with_model(delay_s=0.5) as app:
-        await say_in_turn(app, await lines_in(app, 8), remarks(8))
+    async with open_store_with_model(delay_s=0.5) as app:
+        await say_in_turn(app, await open_chats(app, 8), list_remarks(8))
         began = asyncio.get_running_loop().time()
         await work_until_answered(app, 8)
         taken_s = asyncio.get_running_loop().time() - began
@@ -53,7 +53,7 @@ async def test_chats_wait_for_a_slow_model_concurrently():
 
 async def test_measured_model_keeps_no_requests():
     """Else the memory of the measurement would grow, not that of the program."""
-    async with house_with_model(delay_s=0) as app:
+    async with open_store_with_model(delay_s=0) as app:
         chain = app.models["main"].build_chain
         (first,), (second,) = (chain(record=None).models for _ in range(2))
 
@@ -75,11 +75,11 @@ async def test_memory_measure_compares_with_usage_after_a_tenth_of_the_turns():
 
 async def test_messages_are_accepted_while_a_worker_runs():
     """A measurement may not depend on everything being said before the work begins."""
-    async with house_with_model(delay_s=0) as app:
-        (line,) = await lines_in(app, 1)
+    async with open_store_with_model(delay_s=0) as app:
+        (line,) = await open_chats(app, 1)
         async with asyncio.TaskGroup() as both:
             both.create_task(work_until_answered(app, 3))
-            for text in remarks(3):
+            for text in list_remarks(3):
                 await accept_message(app, line, MessageSubmission(text=text), claim_now=False)
 
         assert await rows_in(app, INBOX) == 0

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from oldfriend_evals.measuring import Scope
+from oldfriend_evals.bench_server import Server, connect, fetch_status, serve
+from oldfriend_evals.measures import Scope
 from oldfriend_evals.page_events import measure_first_word
-from oldfriend_evals.page_lists import API, PATHS, answer_to, beside_bare, both
+from oldfriend_evals.page_lists import API, PATHS, compare_with_baseline, fetch, serve_both
 from oldfriend_evals.page_loading import measure_page_loading
 from oldfriend_evals.page_weight import measure_open
 from oldfriend_evals.processes import ProcessFailed
-from oldfriend_evals.serving import Server, connected, serving, status_of
 from tests.journeys.browsers import NEEDS_CHROMIUM
 
 Both = tuple[Server, Server, str]
@@ -23,7 +23,7 @@ Both = tuple[Server, Server, str]
 @pytest.fixture
 async def servers() -> AsyncIterator[Both]:
     """Ours and the bare one, with a short history."""
-    async with both(messages=75, beliefs=60) as found:
+    async with serve_both(messages=75, beliefs=60) as found:
         yield found
 
 
@@ -32,15 +32,13 @@ async def test_bare_server_answers_equal_the_api_answers(servers: Both) -> None:
     """To the letter, and each is measured beside the other; who shows no token learns nothing."""
     ours, bare, token = servers
     async with AsyncExitStack() as stack:
-        to_ours = await stack.enter_async_context(connected(ours, token))
-        to_bare = await stack.enter_async_context(connected(bare))
-        stranger = await stack.enter_async_context(connected(ours))
-        answers = [
-            (await answer_to(to_ours, API + path), await answer_to(to_bare, path)) for path in PATHS
-        ]
+        to_ours = await stack.enter_async_context(connect(ours, token))
+        to_bare = await stack.enter_async_context(connect(bare))
+        stranger = await stack.enter_async_context(connect(ours))
+        answers = [(await fetch(to_ours, API + path), await fetch(to_bare, path)) for path in PATHS]
         with pytest.raises(ProcessFailed, match="401"):
-            await answer_to(stranger, f"{API}/memories")
-    measured = await beside_bare("beliefs", "/memories", (ours, bare), token, 1)
+            await fetch(stranger, f"{API}/memories")
+    measured = await compare_with_baseline("beliefs", "/memories", (ours, bare), token, 1)
 
     assert all(one == other for one, other in answers)
     assert all(b'"items":[{' in one for one, _ in answers)
@@ -88,10 +86,10 @@ def test_long_measurement_is_not_cut_off_by_the_start_timeout(tmp_path: Path) ->
         assert isinstance(loop, Hurried)
 
         async def measure_for_an_hour() -> int:
-            async with serving(tmp_path) as server:
+            async with serve(tmp_path) as server:
                 loop.passed_s += 3600
                 await asyncio.sleep(0.01)
-                return await status_of(server, "/ready")
+                return await fetch_status(server, "/ready")
 
         assert runner.run(measure_for_an_hour()) == 200
 

@@ -2,18 +2,25 @@
 
 import json
 
-from oldfriend_evals.measuring import Measure, at_most, not_measured
-from oldfriend_evals.report import as_json, as_table
+from oldfriend_evals.measures import Measure, build_unmeasured, build_upper_target
+from oldfriend_evals.report import format_table, to_json
 
 MEASURES = [
-    Measure(name="recall", value=4.5, unit="ms", reference=2.0, target=at_most(3), note="beside F"),
-    Measure(name="say", value=1.25, unit="s", target=at_most(1)),
-    not_measured("chat", "no /proc", target=at_most(180)),
+    Measure(
+        name="recall",
+        value=4.5,
+        unit="ms",
+        reference=2.0,
+        target=build_upper_target(3),
+        note="beside F",
+    ),
+    Measure(name="say", value=1.25, unit="s", target=build_upper_target(1)),
+    build_unmeasured("chat", "no /proc", target=build_upper_target(180)),
 ]
 
 
 def test_report_table_has_a_row_per_measure_with_its_note():
-    lines = [" ".join(line.split()) for line in as_table(MEASURES).splitlines()]
+    lines = [" ".join(line.split()) for line in format_table(MEASURES).splitlines()]
 
     assert lines[2:] == [
         "recall 4.5 ms 2 ms 2.25 ≤ 3 yes",
@@ -25,7 +32,7 @@ def test_report_table_has_a_row_per_measure_with_its_note():
 
 
 def test_report_json_holds_measures_targets_and_time():
-    report = json.loads(as_json(MEASURES, quick=True, at=0))
+    report = json.loads(to_json(MEASURES, quick=True, at=0))
 
     assert report["at"] == "1970-01-01T00:00:00+00:00"
     assert report["quick"] is True

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from oldfriend_evals.slow_disk import on_a_disk
+from oldfriend_evals.slow_disk import use_slow_disk
 
 SYNC_S = 0.05
 
@@ -24,7 +24,7 @@ def seconds_to_keep(file: Path) -> float:
 def test_simulated_slow_disk_delays_commits_and_keeps_data(tmp_path: Path) -> None:
     """Afterwards everything is opened as before."""
     before = apsw.vfs_names()
-    with on_a_disk(sync_s=SYNC_S):
+    with use_slow_disk(sync_s=SYNC_S):
         assert seconds_to_keep(tmp_path / "slow.db") >= SYNC_S
     assert apsw.vfs_names() == before
     with closing(apsw.Connection(str(tmp_path / "slow.db"))) as connection:

@@ -17,8 +17,8 @@ from oldfriend.search import (
     compute_baseline,
     search,
 )
-from oldfriend_evals.finding import UNASKED, index_of
-from oldfriend_evals.material import Conversation, Query, own_conversations
+from oldfriend_evals.datasets import Conversation, Query, load_own_conversations
+from oldfriend_evals.retrieval_eval import UNASKED, build_index
 from tests.hashed_embedder import Hashed
 
 CONVERSATIONS = {"friends_en", "companion_en"}
@@ -62,7 +62,7 @@ class Shifted(Known):
 
 def index_during(given: Conversation, old: Known, new: Known, share: float) -> PersonIndex:
     """A conversation of which this share is embedded anew, from the beginning."""
-    index = index_of(given, lambda texts: np.zeros((len(texts), 0), np.float32))
+    index = build_index(given, lambda texts: np.zeros((len(texts), 0), np.float32))
     texts = [build_embedding_text(line.speaker, line.text) for line in given.lines]
     done = round(share * len(texts))
     if done:
@@ -105,7 +105,7 @@ def minilm() -> Known:
 @pytest.mark.slow
 def test_recall_during_an_embedder_switch_is_no_worse_than_the_weaker_model(minilm: Known) -> None:
     """But for two points; the other model is of another kind."""
-    conversations = [each for each in own_conversations() if each.name in CONVERSATIONS]
+    conversations = [each for each in load_own_conversations() if each.name in CONVERSATIONS]
     found = [
         found_during(conversations, minilm, Known(Hashed()), share) for share in (0, 0.1, 0.5, 1)
     ]
@@ -116,7 +116,7 @@ def test_recall_during_an_embedder_switch_is_no_worse_than_the_weaker_model(mini
 @pytest.mark.slow
 def test_recall_is_stable_when_embedders_differ_in_cosine_range(minilm: Known) -> None:
     """What is close is read by what is usual to each of them."""
-    conversations = [each for each in own_conversations() if each.name in CONVERSATIONS]
+    conversations = [each for each in load_own_conversations() if each.name in CONVERSATIONS]
     shifted = Shifted(minilm)
     found = [found_during(conversations, shifted, minilm, share) for share in (0, 0.5, 1)]
 

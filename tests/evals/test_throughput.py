@@ -2,9 +2,9 @@
 
 import pytest
 
-from oldfriend_evals.load import house_with_model, lines_in, remarks
-from oldfriend_evals.throughput import have_answered, measure_throughput
-from oldfriend_evals.workers import any_waits, at_work
+from oldfriend_evals.load import list_remarks, open_chats, open_store_with_model
+from oldfriend_evals.throughput import answer_in_each_chat, measure_throughput
+from oldfriend_evals.workers import has_unanswered, run_workers
 
 
 @pytest.mark.slow
@@ -31,12 +31,12 @@ async def test_throughput_on_a_slow_disk_benefits_from_group_commit():
 @pytest.mark.slow
 async def test_worker_processes_answer_every_message():
     """Two of them share the chats, and nobody's words are left."""
-    async with house_with_model(delay_s=0) as app:
-        lines = await lines_in(app, 8)
-        async with at_work(app, 2, delay_s=0):
-            await have_answered(app, lines, remarks(8))
+    async with open_store_with_model(delay_s=0) as app:
+        lines = await open_chats(app, 8)
+        async with run_workers(app, 2, delay_s=0):
+            await answer_in_each_chat(app, lines, list_remarks(8))
 
-        assert not await any_waits(app)
+        assert not await has_unanswered(app)
         async with app.db.begin_read() as tx:
             ((replies, owners),) = await tx.rows(
                 "SELECT count(*), count(DISTINCT chat) FROM message WHERE role = 'companion'"

@@ -47,7 +47,7 @@ from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import RETENTION_JOB, plan_jobs, run_jobs
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.chat_fixtures import Say, log_of
 from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY, both_engines

@@ -51,8 +51,9 @@ PLANTED = (
     """INSERT INTO tool_use (id, person, turn, name, status, intent, arguments, result, sources,
          latency, made_at) VALUES ('t', :person, 'x', 'a', 'done', '', :secret, '', '[]', 0, 1)""",
     """INSERT INTO task (id, person, text, time_words, language, kind, status, zone, created_at,
-         changed_at, project)
-       VALUES ('t', :person, :secret, '', 'en', 'todo', 'open', 'UTC', 1, 1, 'p')""",
+         changed_at, project, batch, calendar_uid, calendar_state)
+       VALUES ('t', :person, :secret, '', 'en', 'todo', 'open', 'UTC', 1, 1, 'p', 'b', :secret,
+         :secret)""",
     """INSERT INTO diary_entry VALUES ('d', :person, :secret, '2024-05-03', 5, 'UTC', 5, 5, '', '',
          '', '[]', '{}', 'api', NULL, NULL)""",
     """INSERT INTO measurement VALUES ('m', :person, 'lantern', '2024-05-03', '', 5, 'UTC', 7.0,
@@ -74,7 +75,7 @@ PLANTED = (
     """INSERT INTO limitation
          (id, person, title, description, plan, is_open, created_at, changed_at)
        VALUES ('l', :person, 'Scans', :secret, '', 1, 1, 1)""",
-    "INSERT INTO person_merge VALUES ('j', :person, 'f', 'Filomena', '{}', 1, 1, 1, 1, 1, 9)",
+    "INSERT INTO person_merge VALUES ('j', :person, 'f', 'Filomena', '{}', 1, 1, 1, 1, 1, 9, NULL)",
     "INSERT INTO merged_row VALUES ('j', 'core_block', 'user', :person, :secret)",
     """INSERT INTO pending_call (chat, person, turn, name, arguments, asked_at)
        SELECT min(id), :person, 'x', 'a', :secret, 1 FROM chat WHERE person = :person""",

@@ -11,12 +11,15 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.spool_file import write_offline_file
 from oldfriend.channels.telegram.sent_log import SendLocks
+from oldfriend.channels.whatsapp.whatsapp_settings import RECORD_FILE
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.ids import PersonId
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.identities import assign_identity
 from oldfriend.memory.message_log import list_messages
+from oldfriend.memory.people import get_person
 from oldfriend.runtime.import_jobs import ImportWorker, import_upload
 from oldfriend.transfer.sandbox_process import inspect_in_sandbox
 from oldfriend.transfer.uploads import Upload
@@ -135,6 +138,26 @@ async def test_forget_everything_deletes_own_offline_files(
     assert file is not None
     assert report.is_proved, report.left
     assert not file.exists()
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+async def test_record_of_a_channel_stays_where_another_person_needs_it(
+    app: AppContext, chat_context: ChatContext, say: Say, is_shared: bool
+) -> None:
+    """It tells whether somebody may be written to, and holds hashes alone."""
+    person = chat_context.person.id
+    await say(SECRET)
+    await say("My cat is called Miso.", person="Ben", channel="phone")
+    async with app.db.begin_write() as tx:
+        ben = (await get_person(tx, "Ben")).id
+        for who, address in ((person, "1"), (ben, "2"))[: 1 + is_shared]:
+            await assign_identity(tx, who, channel="whatsapp", address=address, now=app.clock())
+    record = app.settings.data / "whatsapp" / RECORD_FILE
+    record.parent.mkdir()
+    record.write_text("T 0123abcd\n")
+    await forget(app, person, DeletionRequest(everything=True))
+
+    assert record.read_text() == ("T 0123abcd\n" if is_shared else "")
 
 
 async def test_forgetting_does_not_release_send_locks(

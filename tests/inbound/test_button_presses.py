@@ -23,7 +23,7 @@ from oldfriend.replies.reply_worker import process_chat
 from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.tasks.task import STATUSES, Task
 from oldfriend.tasks.task_store import list_tasks
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY
 from tests.fakes.telegram import Shown, World, running_telegram

@@ -20,7 +20,7 @@ from oldfriend.channels.channel import (
 from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import ADDRESS_DETAIL, RECORDING_KEY, Person
+from oldfriend.domain.messages import ADDRESS_DETAIL, GROUP_DETAIL, RECORDING_KEY, Person
 from oldfriend.domain.messages import Message as Kept
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.account_linking import create_code, unlink_channel
@@ -35,6 +35,7 @@ from oldfriend.memory.groups import find_group, list_members
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import find_person, list_people
 from oldfriend.presenters.deletion_text import KEPT_IN_GROUP, list_remarks
+from oldfriend.presenters.message_schemas import MessageSchema
 from oldfriend.queues.outbox import find_block_reason
 from oldfriend.queues.queue import claim_jobs, list_jobs
 from oldfriend.replies.reply_worker import process_chat
@@ -216,6 +217,9 @@ async def test_group_message_is_person_trust_for_its_author_and_other_for_the_re
         ("other", "other"),
         ("person", "outside"),
     ]
+    assert {each.details.get(GROUP_DETAIL) for each in (*ben, *owner)} == {"Family"}
+    assert {each.details.get(GROUP_DETAIL) for each in family} == {None}
+    assert MessageSchema.from_domain(ben[0]).group == "Family"
     assert family[0].author == ben[0].author == ben[0].person
     assert family[1].author == "telegram 9"
     assert not await town.log_of("Eve")

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import pytest
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.app.audit_trail import AuditFilter, list_audit_trail
 from oldfriend.channels.channel import ChatRef, MessageDeletion
 from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.db.merge_record import list_merges
@@ -146,6 +147,11 @@ async def test_merge_brings_everything_together_and_undo_takes_it_apart(
     back = await undo(app, owner)
 
     assert (back.id, back.name) == (ben.id, "Ben")
+    async with app.db.begin_read() as tx:
+        told, _ = await list_audit_trail(tx, owner.id, limit=5, wanted=AuditFilter(kind="merge"))
+        kept = await tx.rows("SELECT name, former, settings FROM person_merge")
+    assert [each.ending for each in told] == ["undone", "done"]
+    assert kept == [("", "", "{}")]
     assert set(await said_by(app, ben.id)) == set(BENS)
     assert {*MINE, "My brother is called Tom."} < set(await said_by(app, owner.id))
     assert await believed_of(app, ben.id) == bens

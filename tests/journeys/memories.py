@@ -14,7 +14,7 @@ from oldfriend.domain.clock import DAY
 from oldfriend.memory.people import ensure_owner
 from oldfriend.memory.vectors import save_belief_vectors
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.corpus import random_vectors
+from oldfriend_evals.corpus import draw_vectors
 from tests.api.many_beliefs import believe_many
 from tests.cli.serving import on_any_port, served
 from tests.processes import Program
@@ -47,7 +47,7 @@ async def fill(data: Path, count: int, days: int) -> None:
             owner = await ensure_owner(tx, now=app.clock(), zone="UTC")
         since = app.clock() - days * DAY
         memories = await believe_many(app, owner.id, count, since=since, days=days)
-        vectors = random_vectors(count, seed=1, dimension=app.embedder.dimension)
+        vectors = draw_vectors(count, seed=1, dimension=app.embedder.dimension)
         meanings = {each.id: vectors[place] for place, each in enumerate(memories)}
         async with app.db.begin_write() as tx:  # else serve is busy with them all the while
             await save_belief_vectors(tx, owner.id, app.embedder.model, meanings)

@@ -29,6 +29,8 @@ from tests.killable_server import serve_forked
 FAULTY = 0.25
 STARTS_S, FALLS_S = 60.0, 20.0
 """At most, on a machine that has much else to do: until it answers, until it gets to a step."""
+PUT_RIGHT_AFTER = 2
+"""Kills, before what its owner had left unset is set: what was said until then is answered, too."""
 PAUSE_S = 180.0
 """The longest between two answers, after many failures in a row."""
 
@@ -64,10 +66,13 @@ class Town:
         self.forks = multiprocessing.get_context("forkserver")
         channel = f"oldfriend.channels.{name}.{name}_channel"
         self.forks.set_forkserver_preload(["tests.killable_server", channel])
-        self.settings = {
-            f"OLDFRIEND_{name}_{key}".upper(): value
-            for key, value in harness.connect(self.people, folder / name).items()
-        } | {f"OLDFRIEND_{name}_QUIET_S".upper(): "0"}
+        self.settings = dict[str, str]()
+        self.configure(harness.connect(self.people, folder / name) | {"quiet_s": "0"})
+
+    def configure(self, settings: dict[str, str]) -> None:
+        """Let the processes that follow have these settings of the channel, too."""
+        name = self.harness.spec.name
+        self.settings |= {f"OLDFRIEND_{name}_{key}".upper(): each for key, each in settings.items()}
 
     @contextmanager
     def process(self, step: str = "") -> Iterator[ForkServerProcess]:
@@ -174,6 +179,8 @@ async def test_no_message_is_lost_or_reordered_by_kills_and_faults_on_any_channe
         harness.storm(storm)
         fell, each_time, began = 0, messages // (kills + 1), time.monotonic()
         for number in range(kills):
+            if number == PUT_RIGHT_AFTER:
+                town.configure(harness.connect_further())
             step = STEPS[number // 2 % len(STEPS)] if number % 2 else ""
             before = town.count_shown()
             with town.process(step) as process:

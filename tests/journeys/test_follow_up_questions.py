@@ -9,7 +9,7 @@ from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from oldfriend.config.settings import Settings
 from oldfriend.domain.clock import DAY, from_micros, system_clock
@@ -187,6 +187,13 @@ def test_row_that_was_not_read_of_the_day_before_is_marked_as_changed(
     assert complaints == []
 
 
+def top_of(part: Locator) -> float:
+    """How far down a part of the page begins."""
+    box = part.bounding_box()
+    assert box is not None
+    return float(box["y"])
+
+
 def test_comparison_of_two_days_lists_added_and_ended_beliefs(
     browser: Browser, full: Program
 ) -> None:
@@ -195,7 +202,9 @@ def test_comparison_of_two_days_lists_added_and_ended_beliefs(
     since = (from_micros(system_clock()) - timedelta(days=100)).date().isoformat()
     with opened(browser, link) as (page, complaints):
         place(page, link)
-        page.get_by_role("link", name="What changed?").click()
+        changed = page.get_by_role("link", name="What changed?")
+        assert top_of(changed) > top_of(page.locator(".slider"))
+        changed.click()
         panel = page.get_by_role("region", name="What changed between two days")
         panel.get_by_label("From").fill(since)
         expect(panel.get_by_text(re.compile(r"^(1,9|2,0)\d\d new"))).to_be_visible()

@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import system_clock
+from oldfriend.domain.ids import PersonId
+from oldfriend.memory.core_blocks import write_block
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
 from tests.journeys.pages import go_to_forget, go_to_import, new_link, opened
+from tests.journeys.test_page_records import store
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
@@ -25,6 +30,27 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     (program.data / "oldfriend.toml").write_text("[limits]\nmessages_per_minute = 0\n")
     with served(program):
         yield program
+
+
+def test_own_lines_about_oneself_stay_and_the_preview_leads_to_them(
+    browser: Browser, program: Program
+) -> None:
+    """What one wrote under Settings is only changed there."""
+
+    async def write(tx: Transaction, person: PersonId) -> None:
+        text = "I am Nora and like tea.\nMy friend Lenka lives in Hamburg."
+        await write_block(tx, person, "user", text, now=system_clock())
+
+    with opened(browser, link := new_link(program)) as (page, complaints):
+        say(page, "Lenka has moved to Hamburg.")
+        store(program, write)
+        page.goto(f"{link.partition('/#')[0]}/forget/about=Lenka")
+        stays = page.locator(".follows section", has_text="You wrote this yourself")
+        expect(stays.get_by_role("listitem")).to_have_text(["My friend Lenka lives in Hamburg."])
+        stays.get_by_role("link", name="Change it in Settings").click()
+        expect(page).to_have_url(re.compile("/settings/character"))
+
+    assert complaints == []
 
 
 def test_forgotten_message_disappears_from_every_open_page(

@@ -97,6 +97,26 @@ def test_message_edit_field_fits_the_chat_and_enter_saves(
     assert field["x"] + field["width"] <= talk["x"] + talk["width"] + 1
 
 
+def test_words_that_were_edited_are_marked_where_they_were_learned(
+    browser: Browser, program: Program
+) -> None:
+    """Until the message is read again, which is a while after the edit."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "My aunt Ottilie lives in Bremen.")
+        learned = page.get_by_role("complementary", name="What I learned")
+        learned.get_by_role("button", name="Read it now").click()
+        row = learned.locator("li", has_text="Bremen").first
+        expect(row).to_be_visible()
+        mine = page.locator(".mine").last
+        mine.hover()
+        mine.get_by_role("button", name="edit").click()
+        page.locator(".editing textarea").fill("My aunt Ottilie lives in Kiel.")
+        page.keyboard.press("Enter")
+        expect(row).to_contain_text("you have changed these words")
+
+    assert complaints == []
+
+
 def test_receipt_closes_when_navigating_to_another_page(browser: Browser, program: Program) -> None:
     """A receipt is about the talk: whoever goes elsewhere, or back and forth, has left it."""
     with opened(browser, new_link(program)) as (page, complaints):
@@ -127,6 +147,37 @@ def test_memory_heading_is_not_truncated_on_a_phone_on_the_first_day(
 
     assert new["height"] < LINE_PX
     assert why["width"] > size["width"] / 2
+
+
+def test_rows_that_only_repeat_a_message_are_folded(browser: Browser, program: Program) -> None:
+    """What says something stands above them; they open, and can be called wrong there, too."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "My dog is called Rufus.")
+        say(page, "I have been playing the cello since I was nine")
+        learned = page.get_by_role("complementary", name="What I learned")
+        learned.get_by_role("button", name="Read it now").click()
+        expect(learned.locator("li", has_text="Rufus").first).to_be_visible()
+        quote = learned.locator("li", has_text="cello")
+        expect(quote).to_be_hidden()
+        learned.get_by_text("Kept in your own words (1)").click()
+        quote.get_by_role("button", name="wrong").click()
+        quote.get_by_role("button", name="undo").click()
+        expect(quote.get_by_role("button", name="wrong")).to_be_visible()
+
+    assert complaints == []
+
+
+def test_memory_on_a_phone_begins_with_what_is_known(browser: Browser, program: Program) -> None:
+    """Its title takes one line; the ways to changes and moods come behind the portrait."""
+    size = {"width": 390, "height": 780}
+    with opened(browser, link := new_link(program), viewport=size) as (page, _):
+        say(page, "My name is Hester and I live in Bedminster.")
+        page.goto(f"{link.partition('/#')[0]}/memory")
+        title = box_of(page.get_by_role("heading", name="What I know about you"))
+        links = page.locator(".memory-head a").count()
+
+    assert title["height"] < LINE_PX
+    assert links == 0
 
 
 def test_microphone_button_without_transcriber_explains_and_links_to_settings(

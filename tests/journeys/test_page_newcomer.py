@@ -103,13 +103,13 @@ def test_first_run_description_is_never_silently_lost(browser: Browser, program:
         held.append(route)
 
     with opened(browser, new_link(program)) as (page, complaints):
-        page.route("**/api/v1/character", hold)
+        page.route("**/api/v1/persona", hold)
         page.get_by_role("link", name="Set up (1 minute)").click()
         page.get_by_role("button", name="Begin").click()
         page.get_by_role("radio", name="Describe someone").check()
         page.get_by_label("A description of me").fill(DESCRIBED)
         held[0].continue_()
-        page.unroute("**/api/v1/character")
+        page.unroute("**/api/v1/persona")
         page.get_by_role("button", name="Next").click()
         expect(page.get_by_role("alert")).to_contain_text("not taken yet")
         page.get_by_role("button", name="Take it as it stands").click()

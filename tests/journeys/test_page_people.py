@@ -38,6 +38,9 @@ EMPTY = """() => {
     frame.bottom - Math.max(...drawn.map((each) => each.bottom)));
 }"""
 MOST_EMPTY_PX = 70
+SIZES = """() => [...document.querySelectorAll(".graph text")].map((one) =>
+  parseFloat(getComputedStyle(one).fontSize) * one.ownerSVGElement.getScreenCTM().a)"""
+SMALLEST_PX = 11.5
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +59,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
 def test_names_in_the_drawing_of_people_lie_beside_each_other(
     browser: Browser, program: Program, size: tuple[int, int]
 ) -> None:
-    """Those of people and of their ties; and the drawing fills its frame."""
+    """Those of people and of their ties, none too small; and the drawing fills its frame."""
     width, height = size
     viewport = {"width": width, "height": height}
     with opened(browser, link := new_link(program), viewport=viewport) as (page, complaints):
@@ -65,7 +68,9 @@ def test_names_in_the_drawing_of_people_lie_beside_each_other(
         expect(page.locator(".bond-name").nth(FEWEST_TIES - 1)).to_be_attached()
         upon_each_other = page.evaluate(UPON_EACH_OTHER)
         empty = page.evaluate(EMPTY)
+        smallest = min(page.evaluate(SIZES))
 
     assert upon_each_other == []
     assert empty < MOST_EMPTY_PX
+    assert smallest >= SMALLEST_PX
     assert complaints == []

@@ -28,6 +28,7 @@ from tests.journeys.pages import go_to_settings, new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
+FORGOTTEN_TOO = "What was learned from it is forgotten, too. It can't be brought back."
 
 
 @pytest.fixture
@@ -69,6 +70,7 @@ def test_diary_entry_is_written_on_the_page_changed_found_on_its_day_and_removed
         say(page, "/journal Planted two pear trees. #garden")
         go_to_days(page, "Diary")
         expect(page.locator(".entry")).to_have_count(1)
+        expect(page.locator("figure.sample")).to_have_count(0)
         field = page.get_by_label("Write about today …")
         field.fill("Rain all day.\nRead a whole novel.")
         field.press("Control+Enter")
@@ -89,12 +91,31 @@ def test_diary_entry_is_written_on_the_page_changed_found_on_its_day_and_removed
         day = page.get_by_role("heading", name="In your diary")
         expect(day).to_be_visible()
         expect(page.locator(".entry")).to_have_count(2)
+        told = page.locator(".entry").filter(has_text="pear trees")
+        told.get_by_role("button", name="remove").click()
+        expect(told.locator(".sure > span")).to_have_text("It can't be brought back.")
+        told.get_by_role("button", name="Cancel").click()
         changed.get_by_role("button", name="remove").click()
-        expect(changed.get_by_text("It can't be brought back.")).to_be_visible()
+        expect(changed.locator(".sure > span")).to_have_text(FORGOTTEN_TOO)
         changed.get_by_role("button", name="remove").press("Enter")
         expect(page.locator(".entry")).to_have_count(1)
         page.reload()
         expect(page.locator(".entry")).to_have_count(1)
+
+    assert complaints == []
+
+
+def test_empty_diary_shows_what_an_entry_may_be(browser: Browser, program: Program) -> None:
+    """With the field at hand; the sample is gone with the first entry."""
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        go_to_days(page, "Diary")
+        sample = page.locator("figure.sample")
+        expect(sample).to_contain_text("the pear trees are in")
+        field = page.get_by_label("Write about today …")
+        field.fill("A quiet day.")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".entry")).to_have_count(1)
+        expect(sample).to_have_count(0)
 
     assert complaints == []
 

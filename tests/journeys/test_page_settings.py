@@ -87,6 +87,30 @@ def test_list_to_keep_an_eye_on_is_written_and_taken_back(
     assert complaints == []
 
 
+def test_list_that_is_too_long_is_not_sent_and_says_so(browser: Browser, running: Running) -> None:
+    """In words, with how much fits; once it is shorter, it is kept."""
+    lines = [f"Is exam {number} near?" for number in range(1, 22)]
+    with opened(browser, new_link(running.program)) as (page, complaints):
+        go_to_settings(page, "When may I write first?")
+        field = page.get_by_label("What I should keep an eye on")
+        before, alert = field.input_value(), page.get_by_role("alert")
+        field.fill("\n".join(lines))
+        field.blur()
+        expect(alert).to_contain_text("20 lines at most")
+        field.fill("a" * 201)
+        field.blur()
+        expect(alert).to_contain_text("200 characters at most")
+        field.fill("\n".join(lines[:20]))
+        expect(alert).to_have_count(0)
+        field.blur()
+        expect(page.get_by_text("What I should keep an eye on: saved.")).to_be_visible()
+        expect(page.get_by_label("How often I look")).to_be_visible()
+        page.get_by_role("button", name="Undo").click()
+        expect(field).to_have_value(before)
+
+    assert complaints == []
+
+
 def test_changed_settings_are_saved_and_undone(browser: Browser, running: Running) -> None:
     """Character with its versions, a switch and an amount in the file; each with its undo."""
     with opened(browser, new_link(running.program)) as (page, complaints):
@@ -230,6 +254,7 @@ def test_renewed_token_is_shown_once(browser: Browser, running: Running) -> None
         page.get_by_role("button", name="renew", exact=True).click()
         expect(shown).not_to_have_text(before)
         expect(shown).to_contain_text("oldfriend_")
+        expect(page.locator(".shown-once").last).to_contain_text("This is the secret of “porch”")
         expect(page.get_by_role("button", name="end: porch")).to_have_count(1)
 
     assert complaints == []
@@ -274,6 +299,10 @@ def test_other_apps_take_one_line_each_and_open_to_be_connected(
         expect(page.get_by_placeholder("Token of the bot").first).to_be_visible()
         page.goto(f"{link.partition('/#')[0]}/settings/discord")
         expect(page.locator("#discord form")).to_be_in_viewport()
+        expect(page.locator("#discord").get_by_role("link")).to_have_count(0)
+        expect(page.locator("#slack").get_by_text("Make the app with this link")).to_have_attribute(
+            "href", re.compile(r"^https://api\.slack\.com/apps\?new_app=1&manifest_json=")
+        )
         expect(page.locator("#telegram form")).to_be_hidden()
         part = page.get_by_role("navigation", name="Settings")
         expect(part.get_by_role("link", name="Other apps")).to_have_attribute(

@@ -1,5 +1,6 @@
 """Reminders, to-dos, goals and watched pages on the page: added, changed, ended, brought back."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -8,9 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import from_micros, system_clock
+from oldfriend.domain.clock import DAY, from_micros, system_clock
 from oldfriend.domain.ids import PersonId
+from oldfriend.memory.people import get_person_by_id
 from oldfriend.tasks.reminder_jobs import schedule_reminder
+from oldfriend.tasks.task_edits import add_task
 from oldfriend.tasks.task_store import list_tasks, save_task
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
@@ -137,6 +140,22 @@ def test_reminder_is_done_by_a_button_below_it_in_the_talk(
     assert complaints == []
 
 
+def test_yes_and_no_stand_below_the_open_question_only(browser: Browser, program: Program) -> None:
+    """Once something else was said, nothing is there to be answered; after a reload as well."""
+    answers = re.compile("^(?:Yes|No)$")
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        say(page, "Remind me to water the fig tomorrow at 10am")
+        say(page, "Cancel all my reminders")
+        expect(page.get_by_role("button", name=answers)).to_have_count(2)
+        say(page, "What a wet day it is.")
+        expect(page.get_by_role("button", name=answers)).to_have_count(0)
+        page.reload()
+        expect(page.locator(".theirs .bubble").last).to_be_visible()
+        expect(page.get_by_role("button", name=answers)).to_have_count(0)
+
+    assert complaints == []
+
+
 def test_calendar_address_is_made_shown_once_and_revoked(
     browser: Browser, program: Program
 ) -> None:
@@ -215,6 +234,49 @@ def test_goal_is_set_changed_counted_reached_and_brought_back(
     assert complaints == []
 
 
+def test_goal_shows_how_much_of_its_amount_is_done(browser: Browser, program: Program) -> None:
+    """In its unit, from the first step on."""
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        say(page, "I want to run 200 km by 31 December 2035")
+        go_to_memory(page)
+        running = page.get_by_role("region", name="Goals").get_by_role("listitem")
+        expect(running).to_contain_text("0 of 200 km")
+        page.get_by_role("navigation").get_by_role("link", name="Chat", exact=True).click()
+        say(page, "I ran 12.5 km today")
+        go_to_memory(page)
+        expect(running).to_contain_text("12.5 of 200 km")
+
+    assert complaints == []
+
+
+RULES = {
+    "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR": "every weekday",
+    "FREQ=WEEKLY;INTERVAL=2;BYDAY=SA": "every 2 weeks, Saturday",
+    "FREQ=WEEKLY;BYDAY=TU,MO": "every Monday and Tuesday",
+    "FREQ=MONTHLY;BYDAY=1SA": "monthly",
+}
+
+
+def test_series_without_words_is_told_by_its_days(browser: Browser, program: Program) -> None:
+    """And not only by how often it comes."""
+
+    async def write(tx: Transaction, person: PersonId) -> None:
+        owner = await get_person_by_id(tx, person)
+        due = system_clock() + 400 * DAY
+        for number, rule in enumerate(RULES):
+            text = f"Stretch {number}"
+            await add_task(tx, owner, text, now=system_clock(), due_at=due, rrule=rule)
+
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        store(program, write)
+        go_to_memory(page)
+        for number, shown in enumerate(RULES.values()):
+            row = page.get_by_role("listitem").filter(has_text=f"Stretch {number}")
+            expect(row).to_contain_text(f" · {shown}")
+
+    assert complaints == []
+
+
 CALENDAR = """BEGIN:VCALENDAR
 VERSION:2.0
 PRODID:-//Somebody//EN
@@ -233,7 +295,7 @@ END:VCALENDAR
 def test_calendar_is_shown_before_it_is_put_on_the_list(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:
-    """With what is over; and brought in again it is there already."""
+    """With what is over; brought in again it is there already, and its undo takes it off."""
     file = tmp_path / "choir.ics"
     file.write_text(CALENDAR)
     with served(program), opened(browser, new_link(program)) as (page, complaints):
@@ -250,6 +312,16 @@ def test_calendar_is_shown_before_it_is_put_on_the_list(
         page.locator("input[type=file]").set_input_files(file)
         expect(parcel).to_contain_text("on your list already")
         parcel.get_by_role("button", name="Close").click()
+        imported = page.locator("li.import").filter(has_text="choir.ics")
+        expect(imported).to_contain_text("1 new entry · A calendar")
         go_to_memory(page)
-        expect(page.get_by_role("region", name="Reminders and to-dos")).to_contain_text("Choir")
+        tasks = page.get_by_role("region", name="Reminders and to-dos")
+        expect(tasks).to_contain_text("Choir")
+        go_to_settings(page, "Import & export")
+        imported.get_by_role("button", name="Remove this import").click()
+        page.locator(".sure button").first.click()
+        expect(imported).to_contain_text("removed")
+        expect(page.locator(".taken-back")).to_contain_text("1 reminder is off your list")
+        go_to_memory(page)
+        expect(tasks).not_to_contain_text("Choir")
     assert complaints == []

@@ -17,12 +17,12 @@ from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.notes import list_notes
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend_evals.lives.appraising import model_for
-from oldfriend_evals.lives.hostile import Given
+from oldfriend_evals.lives.adversarial_extractor import GivenClaims
 from oldfriend_evals.lives.life import Life
-from oldfriend_evals.lives.living import first_name, live, with_small_model
-from oldfriend_evals.lives.loading import load_life
-from oldfriend_evals.roles import role_of
+from oldfriend_evals.lives.life_files import load_life
+from oldfriend_evals.lives.scorecard import build_model
+from oldfriend_evals.lives.simulation import get_first_name, simulate_life, use_small_model
+from oldfriend_evals.model_roles import build_role
 
 LABEL = re.compile(r"^(?:[kr]\d+ )?\[[^][]*class (\w+)\] ([^<>\n]*)$", re.MULTILINE)
 
@@ -81,7 +81,7 @@ def texts(request: CompletionRequest) -> Iterator[str]:
 
 def thinking_with(app: AppContext, main: LanguageModel) -> AppContext:
     """The same house with a model that replies, beside the one that reads."""
-    return replace(app, models={**app.models, "main": role_of(app, main)})
+    return replace(app, models={**app.models, "main": build_role(app, main)})
 
 
 async def days_later(app: AppContext, life: Life) -> AppContext:
@@ -89,11 +89,11 @@ async def days_later(app: AppContext, life: Life) -> AppContext:
     days = tuple(
         day for day in life.days if any(line.spoken.trust == "outside" for line in day.lines)
     )
-    small = model_for(life, "a hostile model", given=Given(), seed=1)
-    await live(app, replace(life, days=days), model=small)
+    small = build_model(life, "a hostile model", given=GivenClaims(), seed=1)
+    await simulate_life(app, replace(life, days=days), model=small)
     later = max(line.spoken.at for day in days for line in day.lines) + 3 * DAY
     settings = replace(app.settings, zone=life.zone, language=life.language)
-    return with_small_model(replace(app, clock=lambda: later, settings=settings), small)
+    return use_small_model(replace(app, clock=lambda: later, settings=settings), small)
 
 
 @pytest.mark.quick
@@ -108,7 +108,7 @@ async def test_prompt_injection_in_an_article_has_no_effect_in_a_later_session(
     obedient = Obedient(bait)
     app = thinking_with(await days_later(app, life), ScriptedModel(obedient))
     chat_context = await open_local_chat(
-        app.db, app.clock, app.settings, person=first_name(life), channel="terminal"
+        app.db, app.clock, app.settings, person=get_first_name(life), channel="terminal"
     )
     await embed_missing(app, chat_context.person.id)
 

@@ -7,10 +7,10 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.memories import Memory
-from oldfriend_evals.lives.acquaintance import confused_in, recognised_share
-from oldfriend_evals.lives.appraising import TARGETS, Appraisal, appraise
+from oldfriend_evals.lives.entity_eval import compute_recognized_share, list_confused
 from oldfriend_evals.lives.life import Life
-from oldfriend_evals.lives.loading import LANGUAGES, load_life
+from oldfriend_evals.lives.life_files import LANGUAGES, load_life
+from oldfriend_evals.lives.scorecard import TARGETS, Scorecard, score_life
 from tests.conftest import SIZE
 from tests.engines import SQLITE_ONLY
 
@@ -35,7 +35,7 @@ async def test_simulated_life_reaches_quality_targets_with_a_hostile_model(
         pytest.skip("one life; all of them with make test-full")
     life = load_once(language)
 
-    appraisal = await appraise(app, life, seed=seed)
+    appraisal = await score_life(app, life, seed=seed)
 
     assert appraisal.poison_share >= 0.5
     missed = {
@@ -50,24 +50,24 @@ async def test_simulated_life_reaches_quality_targets_with_a_hostile_model(
     assert missed == {}
     assert appraisal.judgement.recall >= ENOUGH_IS_FOUND
     assert appraisal.lived.faults == ()
-    assert confused_in(appraisal.lived.entities, life) == []
-    assert recognised_share(appraisal.lived.entities, life) >= ENOUGH_NAMES
+    assert list_confused(appraisal.lived.entities, life) == []
+    assert compute_recognized_share(appraisal.lived.entities, life) >= ENOUGH_NAMES
     no_outside_words_act(appraisal)
     the_latest_holds(appraisal, life)
 
 
-def no_outside_words_act(appraisal: Appraisal) -> None:
+def no_outside_words_act(appraisal: Scorecard) -> None:
     """What rests on somebody else's article is an event, "read in …", or it is not there."""
     for held in appraisal.lived.held:
         if any(words.trust == "outside" for words in held.evidence):
             assert (held.memory.kind, held.memory.trust) == ("event", "outside")
 
 
-def the_latest_holds(appraisal: Appraisal, life: Life) -> None:
+def the_latest_holds(appraisal: Scorecard, life: Life) -> None:
     """Where they live now, and not where they lived before, nor in the chats of long ago."""
     last = max(appraisal.lived.by_day)
     homes = [held.memory for held in appraisal.lived.by_day[last] if is_home(held.memory)]
-    now = [belief for belief in life.truth.current_on(last) if belief.key == "location"]
+    now = [belief for belief in life.truth.list_current(last) if belief.key == "location"]
 
     (here,) = [belief for belief in now if belief.subject == "person"]
     assert [home.value for home in homes] == [here.values[0]]
@@ -82,7 +82,7 @@ def is_home(memory: Memory) -> bool:
 async def test_simulated_life_read_by_rules_alone_has_high_precision(app: AppContext) -> None:
     """Without a model less is known, but it is known as surely."""
     rules_alone = replace(app, fact_tagger=None)
-    appraisal = await appraise(rules_alone, load_once("en"), reader="rules")
+    appraisal = await score_life(rules_alone, load_once("en"), reader="rules")
 
     assert appraisal.judgement.precision >= 0.8
     assert appraisal.judgement.duplicate_share <= 0.02

@@ -19,8 +19,8 @@ from oldfriend.runtime.wiring import open_app
 from oldfriend.transfer.copy_database import copy_database
 from oldfriend.turn.recalled import RecallQuery
 from oldfriend.turn.retrieval import recall
-from oldfriend_evals.corpus import questions, random_vectors, sessions
-from oldfriend_evals.material import own_conversations
+from oldfriend_evals.corpus import build_sessions, draw_vectors, list_questions
+from oldfriend_evals.datasets import load_own_conversations
 from tests.postgres import Server
 
 MESSAGES = 2_000
@@ -33,7 +33,7 @@ QUESTIONS = 60
 def told() -> list[ImportedMessage]:
     """Two thousand messages: in six languages, a third of them Chinese, and some made up."""
     own = sorted(
-        (line for each in own_conversations() for line in each.lines),
+        (line for each in load_own_conversations() for line in each.lines),
         key=lambda line: (line.language != "zh", line.said_at, line.id),
     )
     spoken = [
@@ -50,7 +50,9 @@ def told() -> list[ImportedMessage]:
         for line in own[: MESSAGES - MADE_UP]
     ]
     made_up = [
-        ImportedMessage(message=each) for session in sessions(MADE_UP, seed=7) for each in session
+        ImportedMessage(message=each)
+        for session in build_sessions(MADE_UP, seed=7)
+        for each in session
     ]
     return spoken + made_up
 
@@ -62,8 +64,8 @@ def role_of(name: str) -> Role:
 
 def asked() -> list[str]:
     """Questions in every language of the conversations."""
-    own = [query.text for each in own_conversations() for query in each.queries[:4]]
-    return [*own, *questions(QUESTIONS - len(own))]
+    own = [query.text for each in load_own_conversations() for query in each.queries[:4]]
+    return [*own, *list_questions(QUESTIONS - len(own))]
 
 
 @asynccontextmanager
@@ -79,7 +81,7 @@ async def fill(app: AppContext) -> Person:
     chat_context = await open_local_chat(
         app.db, app.clock, app.settings, person=None, channel="terminal"
     )
-    vectors = random_vectors(MESSAGES, seed=3, dimension=app.embedder.dimension)
+    vectors = draw_vectors(MESSAGES, seed=3, dimension=app.embedder.dimension)
     async with app.db.begin_write() as tx:
         await write_imported_messages(
             tx, ImportTarget(chat=chat_context.chat, language="en"), told(), now=ASKED_AT

@@ -22,7 +22,7 @@ from oldfriend.memory.message_log import edit_message
 from oldfriend.memory.segments import Segment, list_segments, reopen_segments
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.clock import FrozenClock
 from tests.learning.test_learning_scheduler import work
 

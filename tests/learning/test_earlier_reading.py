@@ -7,7 +7,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.correct import edit_belief_text, undo_import, undo_segment
-from oldfriend.cli.consolidate import format_reading
+from oldfriend.cli.consolidate_cmd import format_reading
 from oldfriend.domain.clock import DAY, MINUTE
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import UnloggedMessage
@@ -32,7 +32,7 @@ from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.segments import Segment, list_segments, reopen_segment, set_segment_status
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now, process_due_segments
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.clock import FrozenClock
 from tests.engines import both_engines
 

@@ -32,7 +32,7 @@ from oldfriend.memory.segments import (
     reopen_segments,
 )
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.clock import FrozenClock
 from tests.summaries import sum_up
 

@@ -172,12 +172,12 @@ async def test_question_about_past_knowledge_gives_the_beliefs_of_that_day(
     assert "Lisbon" not in told
 
 
-async def test_correction_is_acknowledged_and_believed_after_consolidation(
+async def test_correction_is_believed_at_once_and_after_consolidation(
     known: ChatContext, say: Say, app: AppContext
 ) -> None:
-    """It is not claimed to be learned before it is."""
+    """Its reply tells what is believed since."""
     await say("Where do I live?")
-    assert "once I have read over" in (await say("No, I live in Faro")).reply.text
+    assert "As I know it: Lives in Faro." in (await say("No, I live in Faro")).reply.text
     for segment in await schedule_learning(
         app.db, app.clock, app.settings, known.person.id, cut_reason="asked"
     ):
@@ -194,12 +194,12 @@ async def test_bare_no_without_an_earlier_claim_is_not_a_correction(say: Say) ->
 async def test_request_to_forget_somebody_shows_the_plan_and_deletes_nothing(
     known: ChatContext, say: Say, app: AppContext
 ) -> None:
-    """How much would go, and where it is done."""
+    """How much would go; nothing does before a yes."""
     told = (await say("Forget what I said about Ana")).reply.text
     async with app.db.begin_read() as tx:
         entities: list[Entity] = await list_entities(tx, known.person.id)
 
-    assert "oldfriend forget --about" in told
+    assert "Shall I forget this?" in told
     assert "messages" in told
     assert "Ana" in {each.name for each in entities}
 

@@ -186,7 +186,7 @@ def test_judgement_patterns_and_word_list_exist_for_every_language(language: str
     bearing = load_judgement_patterns(language)
 
     assert all(getattr(bearing, each).pattern for each in type(bearing).__slots__)
-    assert len(load_word_list("plain", language)) > 150
+    assert len(load_word_list("connectives", language)) > 150
 
 
 @pytest.mark.parametrize(

@@ -132,20 +132,64 @@ async def test_what_somebody_is_to_the_person_is_put_right_some_turns_later(
 
 
 @pytest.mark.parametrize(
-    ("told", "right"),
+    ("told", "right", "was"),
     [
-        ("my cat's name is Pixel", "no wait, it's Pixie, not Pixel"),
-        ("Meine Cousine heißt Lena", "nein, Lena ist doch meine Schwester"),
+        ("my cat's name is Pixel", "no wait, it's Pixie, not Pixel", "my cat's name is Pixel"),
+        ("Meine Cousine heißt Lena", "nein, Lena ist doch meine Schwester", "Cousine: Lena."),
     ],
 )
 async def test_correction_is_thanked_for_with_what_was_said_before(
-    say: Say, told: str, right: str
+    say: Say, told: str, right: str, was: str
 ) -> None:
     """Who puts something right is told so, and sees what it was."""
     await say(told)
     await say("I like tea" if told.startswith("my") else "Ich mag Tee")
     reply = (await say(right)).reply
-    assert reply.text == load_phrases(reply.language).phrases["put_right"].format(
-        quoted=reply.text.partition(": ")[2]
-    )
-    assert told in reply.text
+    assert reply.text.startswith(get_thanks(reply.language))
+    assert was in reply.text
+
+
+def get_thanks(language: str) -> str:
+    """The words that a reply to what was put right begins with."""
+    return load_phrases(language).phrases["put_right"].partition("{")[0]
+
+
+CHANGES = [
+    ("I have 3 kids\nwe have two cars", "Wrong, 2 kids", "2 kids"),
+    ("my sister Ana lives in Porto\nwho is my sister?", "no, Lisbon", "Ana lives in Lisbon."),
+    ("i'm meeting Ana on thursday", "no, friday not thursday", "17 November"),
+    ("meine katze heißt Mopsa", "heißt eigentlich Mopsi", "Mopsi"),
+    ("mi hermana Ana vive en Lugo", "no, en Vigo", "Ana vive en Vigo."),
+    ("mon chien s'appelle Filou\nma sœur s'appelle Alice", "non, il s'appelle Félix", "Félix"),
+    ("我妹妹叫小红", "，说错了，叫小虹", "小虹"),
+]
+
+
+@pytest.mark.parametrize(("told", "right", "now"), CHANGES)
+async def test_reply_to_a_correction_tells_what_was_and_what_is_now(
+    say: Say, told: str, right: str, now: str
+) -> None:
+    """Whatever words it is in: what it changes counts."""
+    for text in told.split("\n"):
+        await say(text)
+    reply = (await say(right)).reply
+    assert reply.text.startswith(get_thanks(reply.language))
+    assert now in reply.text.rpartition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("told", "right"),
+    [
+        ("my cat is called Pixel\nmy phone is a Pixel", "no wait, it's Pixie, not Pixel"),
+        ("Ana is my sister", "no way, my sister Ana came by today"),
+        ("Ana is my sister", "actually it's fine"),
+    ],
+)
+async def test_nothing_is_thanked_for_where_nothing_was_changed(
+    say: Say, told: str, right: str
+) -> None:
+    """Which of two is meant is asked, and what only begins so is no correction."""
+    for text in told.split("\n"):
+        await say(text)
+    reply = (await say(right)).reply
+    assert get_thanks(reply.language) not in reply.text

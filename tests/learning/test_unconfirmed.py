@@ -23,7 +23,7 @@ from oldfriend.memory.journal import list_object_journal, list_view_mismatches
 from oldfriend.memory.message_log import edit_message
 from oldfriend.memory.segments import list_segment_messages, list_segments, reopen_segments
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.clock import FrozenClock
 
 DREAM: Final = "I dreamed that I moved to Porto."

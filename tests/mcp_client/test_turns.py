@@ -11,7 +11,7 @@ from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.mcp_client.server_pool import ToolServerPool
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend_evals.roles import role_of
+from oldfriend_evals.model_roles import build_role
 from tests.mcp_client.conftest import OpenPool, list_alive, server_settings
 from tests.turn.conftest import results_in, wants
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 def thinking(app: AppContext, model: ScriptedModel, pool: ToolServerPool) -> AppContext:
     """The house with a model that replies, and with servers."""
-    return replace(app, models={"main": role_of(app, model)}, tool_servers=pool)
+    return replace(app, models={"main": build_role(app, model)}, tool_servers=pool)
 
 
 async def ask(app: AppContext, text: str) -> str:

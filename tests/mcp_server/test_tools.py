@@ -318,6 +318,19 @@ async def test_what_a_program_stores_is_not_the_persons_word(
     assert "Lisbon" not in about["known"]
 
 
+async def test_about_without_a_name_tells_of_everybody_around_the_person(
+    connect: Connect, say: Say
+) -> None:
+    """Not only of the family: a program would not know whose names it can ask about."""
+    for told in ("My sister is called Ana.", "My boss is Tom.", MISO):
+        await say(told)
+    async with connect() as caller:
+        about = await caller.told("about")
+
+    names = {each.partition(":")[2].strip(" .") for each in about["relations"]}
+    assert names == {"Ana", "Tom", "Miso"}
+
+
 async def test_own_words_are_learned_from_where_the_person_has_said_so(connect: Connect) -> None:
     """As if they had said it to the companion."""
     async with connect(is_own_words=True) as caller:

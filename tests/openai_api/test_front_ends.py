@@ -1,5 +1,6 @@
 """Requests as unmodified front ends send them: Open WebUI 0.12, Home Assistant 2025.4."""
 
+import asyncio
 import json
 from dataclasses import dataclass, field
 
@@ -38,10 +39,14 @@ BUILT_IN = [
 """Offered by Open WebUI with each message that is typed, unless its owner has turned them off."""
 TASKS = {
     "title": (2, "Generate a concise title summarizing the chat history."),
-    "tags": (6, "Generate 1-3 broad tags categorizing the main themes of the chat history."),
     "follow_ups": (5, "Predict 3-5 useful messages this user might naturally send next."),
+    "tags": (6, "Generate 1-3 broad tags categorizing the main themes of the chat history."),
 }
-"""What Open WebUI asks a model for beside the talk, and about how many messages."""
+"""What Open WebUI asks a model for beside the talk, and about how many messages, in its order.
+
+The title is asked for at the same time as the first reply, or before it; the others after a reply.
+"""
+AFTER_A_REPLY = ("follow_ups", "tags")
 TASK_PROMPT = """### Task:
 {task}
 ### Guidelines:
@@ -115,10 +120,11 @@ class OpenWebUi:
             choice["delta"].get("content") or "" for each in chunks for choice in each["choices"]
         )
 
-    async def do_tasks(self) -> list[int]:
-        """Ask for title, tags and follow-ups, as after a reply."""
+    async def do_tasks(self, *names: str) -> list[int]:
+        """Ask for a title, follow-ups or tags."""
         answers = []
-        for name, (count, task) in TASKS.items():
+        for name in names:
+            count, task = TASKS[name]
             history = "\n".join(
                 f"{str(each['role']).upper()}: {each['content']}" for each in self.messages[-count:]
             )
@@ -146,7 +152,7 @@ async def test_open_webui_as_it_comes_talks_without_a_model(open_house: Open) ->
         models = [each["id"] for each in (await http.get("/models")).json()["data"]]
         webui = OpenWebUi(http=http)
         replies = [await webui.say(each) for each in TURNS]
-        tasks = await webui.do_tasks()
+        tasks = await webui.do_tasks(*TASKS)
 
     assert models == ["oldfriend"]
     assert await house.said() == [*TURNS]
@@ -161,12 +167,14 @@ async def test_open_webui_talks_with_a_model(open_house: Open, say: Say) -> None
     await say(MISO)
     async with connect(house, await house.token()) as http:
         webui = OpenWebUi(http=http)
-        await webui.say("Who am I?")
+        async with asyncio.TaskGroup() as at_once:
+            at_once.create_task(webui.say("Who am I?"))
+            asked = at_once.create_task(webui.do_tasks("title"))
         await webui.say("What does it eat?", around=DOCUMENT_PROMPT)
         webui.tools = False
         await webui.say("I like plums.")
         again = await webui.stream(webui.messages[:-1])
-        tasks = await webui.do_tasks()
+        tasks = await webui.do_tasks(*AFTER_A_REPLY)
     said = await house.said()
     log = await house.log()
 
@@ -175,7 +183,7 @@ async def test_open_webui_talks_with_a_model(open_house: Open, say: Say) -> None
     assert {tool.name for tool in offered[0].tools} >= {"ask_user", "search_chats"}
     assert MISO in offered[0].system_prompt
     assert again == "Noted."
-    assert tasks == [200] * 3
+    assert asked.result() + tasks == [200] * 3
     assert said == [MISO, "Who am I?", "What does it eat?", "I like plums."]
     assert not any("parrot" in each.text or "concise title" in each.text for each in log)
 

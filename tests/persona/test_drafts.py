@@ -13,7 +13,7 @@ from oldfriend.memory.core_blocks import list_blocks, list_suggestions
 from oldfriend.persona.core_block_updates import accept_suggestion, decline_suggestion
 from oldfriend.persona.drafts import CoreBlockDraft, draft_core_blocks
 from oldfriend.persona.sources import SourceChunk, load_source_chunks
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 
 NOTES = """\
 I live in Porto and I work as a nurse. My sister Ana is a teacher.

@@ -50,7 +50,7 @@ async def test_receipt_of_a_model_reply_names_model_prompt_and_shown_items(
     assert expected in text
     manner = "Taken as neutral, answered to inform (judged by rules/1), in the "
     assert manner in text
-    assert "• you, 2023-11-14T" in stands
+    assert "• you, 14 November 2023 at " in stands
     assert "My cat is called Miso" in stands
     assert "It is a grey day here." in shown
     assert "My cat is called Miso" not in shown
@@ -119,3 +119,21 @@ async def test_receipt_text_says_in_words_what_the_reader_judged(app: AppContext
     assert "; to the reader it seems " in text
     assert "it says “" in text
     assert not {"%", "score", "holds"} & {*text.replace("%", " % ").split()}
+
+
+async def test_receipt_text_tells_times_in_words_and_the_first_of_what_was_left_out(
+    app: AppContext, say: Say
+) -> None:
+    """All of it is in the JSON."""
+    for number in range(8):
+        await say(f"the {number + 2} spare keys hang behind the boiler")
+    given = await say("where are the spare keys?")
+    async with app.db.begin_read() as tx:
+        resolved = await resolve_receipt(tx, given.receipt)
+    text, left_out = receipt_as_text(resolved), len(resolved.grounds.left_out)
+
+    assert left_out > 3
+    assert f"… and {left_out - 3} more" in text
+    assert "14 November 2023 at " in text
+    assert "2023-11-14T" not in text
+    assert len(ReceiptSchema.from_domain(resolved).left_out) == left_out

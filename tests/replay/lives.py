@@ -27,10 +27,15 @@ from oldfriend.memory.segments import list_segments
 from oldfriend.replay.memory_diff import PersonDiff, diff_memories
 from oldfriend.replay.replay_run import run_replay
 from oldfriend.replay.replay_types import ReplayRequest, ReplayResult
-from oldfriend_evals.lives.deeming import adjudicator
-from oldfriend_evals.lives.hostile import hostile
+from oldfriend_evals.lives.adversarial_extractor import build_adversarial_extractor
 from oldfriend_evals.lives.life import Life
-from oldfriend_evals.lives.living import Living, arrive, calendar_for, with_small_model
+from oldfriend_evals.lives.oracle_judge import build_oracle_judge
+from oldfriend_evals.lives.simulation import (
+    Simulation,
+    build_calendar,
+    create_person,
+    use_small_model,
+)
 
 DEEDS = ("pin", "unpin", "reject", "confirm", "edit", "merge", "separate", "names", "note")
 """All that a person decides but for forgetting."""
@@ -116,12 +121,14 @@ async def live(
     seed: int = 1,
 ) -> Decided:
     """Live some days, and decide something at the end of each."""
-    calendar = calendar_for(life)
+    calendar = build_calendar(life)
     settings = replace(app.settings, zone=life.zone, language=life.language)
     app = replace(app, settings=settings, clock=calendar)
     if model is not None:
-        app = with_small_model(app, model)
-    living = Living(app=app, life=life, calendar=calendar, person=await arrive(app, life))
+        app = use_small_model(app, model)
+    living = Simulation(
+        app=app, life=life, calendar=calendar, person=await create_person(app, life)
+    )
     decided = Decided(rng=random.Random(seed), deeds=deeds)
     for day in life.days[:days]:
         await living.spend(day)
@@ -149,8 +156,8 @@ def reader(life: Life) -> ScriptedModel:
 def answer_of(life: Life, request: CompletionRequest) -> str:
     """What it answers, but for the commas that it forgets now and then."""
     if request.purpose == "adjudicate":
-        return adjudicator(life)(request)
-    return hostile(life, seed=1, share=0.0)(request)
+        return build_oracle_judge(life)(request)
+    return build_adversarial_extractor(life, seed=1, share=0.0)(request)
 
 
 async def owner_of(db: Database) -> PersonId:
@@ -168,7 +175,7 @@ async def derived(
     wanted: ReplayRequest | None = None,
 ) -> ReplayResult:
     """Derive everything anew, with the same model or another."""
-    there = app if model is None else with_small_model(app, model)
+    there = app if model is None else use_small_model(app, model)
     return await run_replay(source, there, wanted or ReplayRequest(), on_progress=nobody_looks)
 
 

@@ -6,7 +6,7 @@ from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import MemoryState
 from oldfriend.memory.belief_views import list_memories
 from oldfriend.replay.alignment import TargetSnapshot
-from oldfriend_evals.lives.loading import load_life
+from oldfriend_evals.lives.life_files import load_life
 from tests.clock import FrozenClock
 from tests.memory.test_scoping import Recorder
 from tests.replay.lives import live, owner_of, reader

@@ -29,8 +29,8 @@ from oldfriend.runtime.learn_now import learn_now, process_due_segments
 from oldfriend.transfer.export_run import export_lines
 from oldfriend.usage.costs import SpendCap, sum_usage
 from oldfriend_evals.lives.life import Life
-from oldfriend_evals.lives.living import calendar_for, with_small_model
-from oldfriend_evals.lives.loading import load_life
+from oldfriend_evals.lives.life_files import load_life
+from oldfriend_evals.lives.simulation import build_calendar, use_small_model
 from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY, both_engines
 from tests.replay.lives import (
@@ -237,7 +237,7 @@ async def test_interrupted_replay_resumes_with_the_same_result(
     """Cut off after every single step, it comes to the same."""
     life = life_of("en")
     await live(app, life, model=reader(life), days=4, deeds=DEEDS, seed=5)
-    there, cut_off, is_done = with_small_model(second, reader(life)), 0, False
+    there, cut_off, is_done = use_small_model(second, reader(life)), 0, False
 
     while not is_done:
         try:
@@ -294,7 +294,7 @@ async def test_replay_counts_the_source_databases_spend_of_the_day(
     await live(app, life, model=first, days=3)
     budget = BudgetSettings(background_tokens_per_day=100)
     second = replace(second, settings=replace(second.settings, budget=budget))
-    second = replace(second, clock=lambda: calendar_for(life).now)
+    second = replace(second, clock=lambda: build_calendar(life).now)
 
     with pytest.raises(AllowanceUsedUp, match="Today"):
         await derived(app.db, second, model=reader(life))
@@ -374,7 +374,7 @@ async def test_replay_reads_a_segment_with_each_reader_that_found_something_in_i
 ) -> None:
     """What rules know and a model has left out is there again, and the other way round."""
     model = ScriptedModel(lambda _request: json.dumps(READ_BY_MODEL))
-    with_model = with_small_model(app, model)
+    with_model = use_small_model(app, model)
     for text in (
         "I promised Ana to water her plants.",
         "The old boat down at the pier is mine, I bought it in 2019.",

@@ -8,6 +8,7 @@ import pytest
 
 from oldfriend.app import recorded_models
 from oldfriend.app.app_context import AppContext, CrashPoint
+from oldfriend.app.audit_trail import AuditFilter, list_audit_trail
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.domain.messages import Message
@@ -183,6 +184,11 @@ async def test_model_that_fails_is_asked_again_and_then_it_is_said(
 
     (said,) = await list_told(app, chat_context)
     assert said.at == at("2026-11-25T09:06")
+    async with app.db.begin_read() as tx:
+        failed, _ = await list_audit_trail(
+            tx, chat_context.person.id, limit=9, wanted=AuditFilter(kind="tool", status="error")
+        )
+    assert [(each.what, each.ending) for each in failed] == [("action", "failed")]
     assert "I could not do what you asked me for" in said.text
 
 

@@ -9,6 +9,7 @@ from oldfriend.goals.goal import GoalState
 from oldfriend.goals.goal_desk import add_up
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.inbound.accept import ChatContext
+from oldfriend.measurements.measurement_store import list_told_lately
 from oldfriend.memory.message_log import list_messages
 from oldfriend.replies.edited_requests import edit_answered
 from tests.chat_fixtures import Say
@@ -179,6 +180,28 @@ async def test_whole_things_are_counted_not_what_is_told_of_them(
     async with app.db.begin_read() as tx:
         (state,) = await list_goals(tx, chat_context.person.id)
     assert len(state.progress) == counted
+
+
+@pytest.mark.parametrize(
+    ("denied", "kept"),
+    [("I didn't run 5 km", []), ("that doesn't count", [("running", 5.0)])],
+)
+async def test_number_goes_with_a_run_that_was_not(
+    app: AppContext,
+    chat_context: ChatContext,
+    say: Say,
+    denied: str,
+    kept: list[tuple[str, float]],
+) -> None:
+    """A number that only does not count for the goal stays."""
+    await say("I set a goal: run 100 km by June")
+    await say("I ran 5 km")
+    reply = await say(denied)
+    async with app.db.begin_read() as tx:
+        numbers = await list_told_lately(tx, chat_context.person.id, since=0)
+
+    assert "no longer count" in reply.reply.text
+    assert [(each.name, each.value) for each in numbers] == kept
 
 
 @pytest.mark.parametrize(

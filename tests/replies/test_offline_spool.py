@@ -46,7 +46,7 @@ from oldfriend.replies.offline_spool import (
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.transfer.import_run import import_messages
 from oldfriend.transfer.preview import build_preview
-from oldfriend_evals.roles import with_models
+from oldfriend_evals.model_roles import with_models
 from tests.clock import FrozenClock
 from tests.engines import every_engine
 from tests.postgres import Server

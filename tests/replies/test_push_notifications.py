@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.domain.buttons import Button
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.messages import Message
 from oldfriend.forgetting.delete import forget
-from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_web_chat
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.push_subscriptions import (
@@ -337,3 +338,22 @@ async def test_words_of_a_model_are_shown_without_the_signs_of_their_markup(home
         "Milk from the corner:\n• two\n• oat\n3. yes\n4. no",
         "2 * milk * 3",
     ]
+
+
+async def test_buttons_of_the_page_s_chat_come_with_the_words(
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
+) -> None:
+    """The first two, as they are labelled there; a browser that shows no words has none."""
+    buttons = tuple(Button(each, f"/{each.lower()} 1") for each in ("Fertig", "Bald", "Morgen"))
+    async with opened_home(app, chat_context, clock, "a", "b") as home:
+        one, other = home.service.browsers
+        await home.subscribe(one)
+        await home.subscribe(other, shows="hint")
+        web = await open_web_chat(app.db, app.clock, chat_context.person.id)
+        async with app.db.begin_write() as tx:
+            reminder = replace(MILK, chat=web.chat.id, buttons=buttons)
+            await send_unprompted(tx, app, chat_context.person.id, reminder, now=app.clock())
+        await home.work()
+
+    assert one.shown[0]["buttons"] == [["Fertig", "/fertig 1"], ["Bald", "/bald 1"]]
+    assert "buttons" not in other.shown[0]

@@ -10,8 +10,8 @@ import numpy as np
 
 from oldfriend.search import QueryEmbedding, SearchQuery, search
 from oldfriend.search.tokenizer import to_term, tokenize
-from oldfriend_evals.finding import index_of
-from oldfriend_evals.material import own_conversations
+from oldfriend_evals.datasets import load_own_conversations
+from oldfriend_evals.retrieval_eval import build_index
 
 RECORDED = Path(__file__).with_name("recorded.json")
 EACH = 6  # of so many questions one is asked
@@ -33,8 +33,8 @@ def vector_of(text):
 
 def conversations():
     """Each shipped conversation as an index, and what is asked of it."""
-    for conversation in own_conversations():
-        yield conversation.name, index_of(conversation, embed), list(questions_of(conversation))
+    for conversation in load_own_conversations():
+        yield conversation.name, build_index(conversation, embed), list(questions_of(conversation))
 
 
 def questions_of(conversation):

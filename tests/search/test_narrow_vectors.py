@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oldfriend.search import IndexRow, PersonIndex, encode_document_terms, list_rerank_seqs, search
-from oldfriend_evals.corpus import questions, sessions
+from oldfriend_evals.corpus import build_sessions, list_questions
 from tests.search.conversation import LINES, asking, rows, summary
 
 MESSAGES, ASKED, TOP = 20_000, 40, 10
@@ -28,8 +28,10 @@ def vectors_of(texts):
 @pytest.mark.slow
 def test_quantized_index_finds_nearly_the_same_top_ten():
     """Among 20,000 messages, 95 % at least; the first one nearly always."""
-    said = [(day, each) for day, some in enumerate(sessions(MESSAGES, seed=1)) for each in some]
-    vectors = vectors_of([each.text for _, each in said] + questions(ASKED))
+    said = [
+        (day, each) for day, some in enumerate(build_sessions(MESSAGES, seed=1)) for each in some
+    ]
+    vectors = vectors_of([each.text for _, each in said] + list_questions(ASKED))
     messages = [
         IndexRow(
             seq,
@@ -47,7 +49,7 @@ def test_quantized_index_finds_nearly_the_same_top_ten():
     narrow = PersonIndex.build(messages, vectors[:MESSAGES])
     narrow.quantize()
     same = firsts = 0
-    for text, vector in zip(questions(ASKED), vectors[MESSAGES:], strict=True):
+    for text, vector in zip(list_questions(ASKED), vectors[MESSAGES:], strict=True):
         question = asking(text, vector=vector)
         compared = list_rerank_seqs(narrow, question)
         exact = dict(zip(compared, (vectors[compared] @ vector).tolist(), strict=True))

@@ -23,7 +23,7 @@ from tests.conftest import Sizes
 
 ROOT = Path(__file__).parents[2]
 STEPS = ("committing", "committed", "")
-LONGEST_S = 60
+LONGEST_S = 600
 
 
 async def add_reminder(app: AppContext, chat_context: ChatContext, text: str) -> None:

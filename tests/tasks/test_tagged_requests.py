@@ -197,3 +197,126 @@ def test_kind_of_a_thing_is_no_hour() -> None:
     ((asked,), _) = read_requests(text, ("es", "en"))[1:]
     assert asked.told is not None
     assert asked.told.clock is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "when"),
+    [
+        ("fr", "match samedi a 11h, dis moi vendredi soir de laver mon maillot", "Fri 11-27 19:00"),
+        (
+            "es",
+            "vamos a la playa el sábado a las 9, avísame el viernes por la noche de preparar la "
+            "nevera",
+            "Fri 11-27 21:00",
+        ),
+        (
+            "en",
+            "court thursday 9am. hit me up wed 1800 to get the uniform pressed",
+            "Wed 11-25 18:00",
+        ),
+    ],
+)
+def test_hour_that_has_a_day_of_its_own_is_the_events(language: str, text: str, when: str) -> None:
+    """The reminder is on another day, and lacks no hour."""
+    assert read(language, text)[0] == when
+
+
+def test_hour_of_the_same_day_is_asked_about() -> None:
+    """It may be when to remind."""
+    assert read("en", "remind me on Friday: the match, Friday at 11 am")[0].startswith(
+        ("?", "Fri 11")
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "when"),
+    [
+        (
+            "de",
+            "jeden abend um 19 uhr die kleine baden, erinner mich dran. ab heute",
+            "Tue 11-24 19:00 FREQ=DAILY",
+        ),
+        (
+            "fr",
+            "tu me rappelles un samedi sur deux à 9h de préparer le sac de piscine ? on commence "
+            "ce samedi",
+            "Sat 11-28 09:00 FREQ=WEEKLY;INTERVAL=2;BYDAY=SA",
+        ),
+        (
+            "zh",
+            "每隔一週的禮拜六上午十點請提醒我去探訪長輩，從這個禮拜六開始",
+            "Sat 11-28 10:00 FREQ=WEEKLY;INTERVAL=2;BYDAY=SA",
+        ),
+        (
+            "es",
+            "desde el 1 de junio y cada 3 meses hay q sopletear los filtros, recuerdamelo",
+            "Tue 06-01 09:00 D FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=1",
+        ),
+    ],
+)
+def test_first_day_of_a_series_is_taken_where_it_is_told(
+    language: str, text: str, when: str
+) -> None:
+    """Also in a clause of its own, and a month away."""
+    assert read(language, text)[0] == when
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "when"),
+    [
+        (
+            "de",
+            "morgen um halb acht früh muss ich den Kuchen für die Kita mitnehmen, sag mir da bitte "
+            "bescheid",
+            "Wed 11-25 07:30",
+        ),
+        (
+            "de",
+            "Mo bis Fr immer um 6:50 Erinnerung Brotdosen machen",
+            "Wed 11-25 06:50 FREQ=WEEKLY",
+        ),
+        (
+            "en",
+            "dont let me forget gym kit, every mon and wed 7.30 in the morning",
+            "Wed 11-25 07:30 FREQ=WEEKLY;BYDAY=MO,WE",
+        ),
+        (
+            "fr",
+            "tous les jours à 12h30 sauf le week-end : vocalises. Rappelle-le-moi",
+            "Wed 11-25 12:30 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+        ),
+    ],
+)
+def test_all_words_of_one_time_are_read(language: str, text: str, when: str) -> None:
+    """Whatever stands between them, and though some of them look like another time."""
+    assert read(language, text)[0].startswith(when)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("es", "acuerdame mañana de llamar a la charo, a las 9 o a las 11, ya no se q me dijo"),
+        ("en", "tonight 9pm got call with the HK side, remind me at 845 can?"),
+        ("en", "need to strip the beds. remind me in the morning, say 8ish, tmrw"),
+    ],
+)
+def test_hour_that_is_not_understood_is_asked_about(language: str, text: str) -> None:
+    """No other time is taken instead."""
+    assert read(language, text)[0].startswith(("?", "Tue 11-24 20:45", "Wed 11-25 08:00"))
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "word"),
+    [
+        (
+            "de",
+            "am 6. dezember 7 uhr früh bitte wachklingeln, da is nikolausstand",
+            "nikolausstand",
+        ),
+        ("es", "el jueves abro yo la pelu, despertador a las siete y cuarto d la mañana", "pelu"),
+        ("en", "them wheel nuts want re torquing in 3 hrs, ill forget else", "wheel nuts"),
+    ],
+)
+def test_clause_of_which_no_word_is_sure_is_said_whole(language: str, text: str, word: str) -> None:
+    """A reminder that lost its thing helps nobody."""
+    assert word in read(language, text)[1]

@@ -129,7 +129,8 @@ async def live_fully_in(install: Install, write) -> None:
         )
         await tx.run("INSERT INTO pace VALUES (:person, 5)", person=install.person.id)
         await tx.run(
-            "INSERT INTO person_merge VALUES ('g', :person, 'o', 'Ola', '{}', 1, 2, 1, 2, 5, 6)",
+            """INSERT INTO person_merge
+               VALUES ('g', :person, 'o', 'Ola', '{}', 1, 2, 1, 2, 5, 6, NULL)""",
             person=install.person.id,
         )
         await tx.run(

@@ -370,6 +370,20 @@ async def test_forgetting_that_nobody_asked_for_is_not_even_prepared(
     assert endings(outcome) == ["failed"]
 
 
+async def test_proof_counts_apart_what_was_said_about_forgetting(app: AppContext, say: Say) -> None:
+    """So that what was shown and what is told to be gone are the same."""
+    await say("My boat is called Dora.")
+    question = (await say("/forget Dora")).reply.text
+    person = (await say("yes")).message.person
+    await maintain(app, person, within_s=60, overdue_s=15.0)
+    async with app.db.begin_read() as tx:
+        told = (await list_messages(tx, person))[-1].text
+
+    shown = next(each for each in question.splitlines() if "yours and mine" in each)
+    assert shown in told.splitlines()
+    assert "• what we said about forgetting it: " in told
+
+
 async def test_forget_command_asks_without_a_model(app: AppContext, say: Say) -> None:
     """Nothing goes before the yes, and only what was shown."""
     for text in ("My boat is called Dora.", "My cat is called Miso."):

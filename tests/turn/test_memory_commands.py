@@ -1,6 +1,9 @@
 """What is kept, what was said and what it cost is told by commands, to each only their own."""
 
+import pytest
+
 from oldfriend.app.app_context import AppContext
+from oldfriend.lang.command_menu import CommandMenu
 from oldfriend.memory.people import get_person
 from oldfriend.memory.sessions import count_sessions
 from tests.chat_fixtures import Say
@@ -46,6 +49,28 @@ async def test_why_and_facts_and_forget_say_the_same_as_in_words(say: Say) -> No
     assert (await say("/facts")).reply.text == (await say("What do you know about me?")).reply.text
     assert "Shall I forget this" in (await say("/forget Dora")).reply.text
     assert "/new" in (await say("/forget")).reply.text
+
+
+@pytest.mark.parametrize(
+    ("told", "order"),
+    [
+        ("the wifi password is hund123", "forget the wifi password"),
+        ("mein wlan-passwort ist hund123", "vergiss das wlan-passwort"),
+        ("la contraseña del wifi es perro123", "olvida la contraseña del wifi"),
+        ("le mot de passe du wifi est chien123", "oublie le mot de passe du wifi"),
+        ("我的猫叫Zelda", "忘记关于Zelda的一切"),
+    ],
+)
+async def test_plain_words_that_name_what_is_kept_are_shown_what_would_go(
+    say: Say, told: str, order: str
+) -> None:
+    """As by /forget, and nothing goes before a yes."""
+    await say(told)
+    reply = (await say(order)).reply
+    words = CommandMenu.load(reply.language).say
+    assert words["forget_ask"] in reply.text
+    assert told in reply.text
+    assert words["forget_ask"] not in (await say("forget the thing about frogs")).reply.text
 
 
 async def test_what_is_done_on_the_page_is_said_where(say: Say) -> None:

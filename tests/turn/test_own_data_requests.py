@@ -12,6 +12,7 @@ from oldfriend.memory.people import get_person
 from oldfriend.queues.jobs_table import get_job_group
 from oldfriend.replies.confirmed_deletions import purge_person
 from oldfriend.runtime.maintenance import maintain
+from oldfriend.tasks.task_store import list_tasks
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
 
@@ -90,6 +91,28 @@ async def test_what_others_said_stays(app: AppContext, say: Say) -> None:
     await work(app)
     assert "My cat is called Miso." in await texts_of(app, "Ben")
     assert len(await texts_of(app)) == 1
+
+
+async def test_what_is_said_after_the_yes_stays(app: AppContext, say: Say) -> None:
+    """With what it made: the yes covers what was there, and not what the job finds later."""
+    await say("My boat is called Dora.")
+    await say("Remind me tomorrow at 9 to call Eva")
+    await say("/purge")
+    await say("yes")
+    await say("My cat is called Miso.")
+    await say("Remind me tomorrow at 10 to feed Miso")
+    await work(app)
+    texts = await texts_of(app)
+    async with app.db.begin_read() as tx:
+        person = (await get_person(tx, None)).id
+        tasks = await list_tasks(tx, person)
+        (entry,) = await list_audit_entries(tx, person)
+
+    assert "My cat is called Miso." in texts
+    assert "Remind me tomorrow at 10 to feed Miso" in texts
+    assert not any("Dora" in each or "Eva" in each or each == "yes" for each in texts)
+    assert [each.text for each in tasks] == ["feed Miso"]
+    assert entry.proved_at is not None
 
 
 async def test_nothing_later_goes_when_it_is_done_again(

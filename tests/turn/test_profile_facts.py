@@ -33,3 +33,14 @@ def test_profile_lists_identity_facts_before_recent_quotes() -> None:
     assert len(facts) == MAX_QUOTES
     assert facts[5] == chatter[-1]
     assert profile.fact_count - len(facts) == len(chatter) + len(telling) - MAX_QUOTES
+
+
+def test_profile_with_worded_facts_leaves_out_words_on_no_subject() -> None:
+    """They only repeat messages; how many there are is told."""
+    likes = believed("likes", "preference", "Likes tea.", key="likes", subject="person")
+    telling, chatter = said(1, "i work at the harbour office"), said(2, "bought tomatoes")
+
+    profile = build_profile([likes, telling, chatter])
+
+    assert list_profile_facts(profile) == (likes, telling)
+    assert profile.fact_count == len([likes, telling, chatter])

@@ -9,9 +9,9 @@ from oldfriend.cli.open_context import load_settings_from_options
 from oldfriend.config.settings import limit_to_one_thread
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import StoreUnusable
-from oldfriend_evals.catalogue import chosen, measured_apart
-from oldfriend_evals.measuring import Measure, Scope
-from oldfriend_evals.report import as_json, as_table
+from oldfriend_evals.catalogue import list_chosen, measure_in_process
+from oldfriend_evals.measures import Measure, Scope
+from oldfriend_evals.report import format_table, to_json
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -24,10 +24,10 @@ async def run(options: argparse.Namespace) -> int:
         postgres=settings.bench_postgres,
     )
     limit_to_one_thread()
-    measures = run_benchmarks(chosen(options.only), scope)
-    print(as_table(measures))
+    measures = run_benchmarks(list_chosen(options.only), scope)
+    print(format_table(measures))
     if options.json:
-        report = as_json(measures, quick=options.quick, at=system_clock())
+        report = to_json(measures, quick=options.quick, at=system_clock())
         write_report(Path(options.json), report)
     return 0
 
@@ -37,7 +37,7 @@ def run_benchmarks(names: Sequence[str], scope: Scope) -> list[Measure]:
     results: list[Measure] = []
     for number, name in enumerate(names, start=1):
         print(f"{number} of {len(names)}: {name} …", file=sys.stderr, flush=True)
-        results += measured_apart(name, scope)
+        results += measure_in_process(name, scope)
     return results
 
 

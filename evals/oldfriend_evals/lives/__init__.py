@@ -1,4 +1,4 @@
-"""Does it come to know somebody? Simulated lives of a month, and pairs of three, with the truth.
+"""Simulated lives of a month, and pairs of three, with the truth.
 
 The talk and its truth are our own work, written for this repository and under its licence.
 """

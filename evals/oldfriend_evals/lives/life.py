@@ -1,4 +1,4 @@
-"""What is a simulated life? Months of somebody's talk, and what is true of it. Values only.
+"""A simulated life: months of somebody's talk, and what is true of it. Values only.
 
 It does not know where lives come from, nor what a store makes of them.
 """
@@ -235,7 +235,7 @@ class Truth:
         """The events that must never be lost."""
         return tuple(belief for belief in self.beliefs if belief.is_peak)
 
-    def current_on(self, day: date) -> tuple[Belief, ...]:
+    def list_current(self, day: date) -> tuple[Belief, ...]:
         """What is so at the end of a day, as far as it was told until then."""
         return tuple(belief for belief in self.beliefs if belief.is_current(day))
 

@@ -1,4 +1,4 @@
-"""What may somebody ask at the end of a life? Questions, with the beliefs that answer them."""
+"""Questions at the end of a life, with the beliefs that answer them."""
 
 import json
 from collections.abc import Sequence

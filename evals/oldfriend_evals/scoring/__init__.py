@@ -1,1 +1,1 @@
-"""By which scorer are beliefs found best? A replay with each, on the lives and on one's own log."""
+"""Comparison of belief scorers: a replay with each, on the lives and on one's own log."""

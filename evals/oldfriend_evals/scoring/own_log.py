@@ -1,4 +1,4 @@
-"""Does what somebody says again bring back what was believed of it? Asked of their own log.
+"""Scenarios from one's own log: whether what is said again brings back what was believed.
 
 The questions are their own later words, so no model is needed; nothing is written, and no word
 leaves this process. It measures remembering by being reminded, which is easier than being asked.
@@ -23,7 +23,7 @@ from oldfriend.memory.index_cache import is_searchable
 from oldfriend.memory.vectors import BeliefVectors, load_belief_vectors
 from oldfriend.search import CALIBRATION_MODEL, BeliefIndex, QueryEmbedding, SearchQuery
 from oldfriend.search.synonyms import build_search_text
-from oldfriend_evals.scoring.comparing import Case, Moment
+from oldfriend_evals.scoring.scorer_comparison import Case, Moment
 
 T = TypeVar("T")
 
@@ -49,22 +49,22 @@ class Log:
         again = [
             (words, self.known[memory])
             for memory, all_words in self.evidence.items()
-            for words in later_words(all_words)
+            for words in list_later_words(all_words)
         ]
-        return some(sorted(again, key=lambda pair: (pair[0].said_at, pair[0].id)))
+        return sample_evenly(sorted(again, key=lambda pair: (pair[0].said_at, pair[0].id)))
 
     def moments(self) -> Iterator[Moment]:
         """Each time at which something was said again; then what held at each time, asked now.
 
         What was believed is one index that grows: each moment ends where the next is asked for.
         """
-        replay, rivals = Replay(self), rivals_among(self.known.values())
+        replay, rivals = Replay(self), list_rivals(self.known.values())
         for at, said in groupby(self.mentions, key=lambda pair: pair[0].said_at):
             index = replay.until(at)
-            yield index, [self._reminded(words, known, rivals) for words, known in said]
-        yield replay.until(self.now), some(list(self._held(rivals)))
+            yield index, [self._build_reminder_cases(words, known, rivals) for words, known in said]
+        yield replay.until(self.now), sample_evenly(list(self._held(rivals)))
 
-    def _reminded(self, words: Evidence, known: MemoryState, rivals: Rivals) -> Case:
+    def _build_reminder_cases(self, words: Evidence, known: MemoryState, rivals: Rivals) -> Case:
         vector = self.senses.get(words.quote)
         question = SearchQuery(
             text=words.quote,
@@ -84,7 +84,7 @@ class Log:
         """What is asked by the key of something that has changed, and a day on which it held."""
         for memory, others in rivals.items():
             known = self.known[memory]
-            first, end = held_of(known, self.now)
+            first, end = get_held(known, self.now)
             day = from_micros((first + end) // 2).date()
             text = f"{build_search_text(replace(known.memory, text=''))} ({day})"
             question = SearchQuery(text=text, language=known.memory.language, asked_at=self.now)
@@ -102,7 +102,7 @@ class Replay:
         self._log = log
         self._index = BeliefIndex()
         self._index.entities = log.entities
-        self._steps = sorted(steps_of(log))
+        self._steps = sorted(list_steps(log))
         self._done = 0
 
     def until(self, at: Micros) -> BeliefIndex:
@@ -114,13 +114,13 @@ class Replay:
         known = [
             each
             for memory in touched
-            if (each := as_before(self._log.known[memory], self._log.evidence[memory], at))
+            if (each := build_before(self._log.known[memory], self._log.evidence[memory], at))
         ]
-        self._index.upsert(known, vectors_of(known, self._log.meanings))
+        self._index.upsert(known, build_vectors(known, self._log.meanings))
         return self._index
 
 
-def rivals_among(known: Iterable[MemoryState]) -> Rivals:
+def list_rivals(known: Iterable[MemoryState]) -> Rivals:
     """For each value of what has one at a time the other values that it has or had."""
     by_key: defaultdict[tuple[str, str, str], list[Memory]] = defaultdict(list)
     for memory in (each.memory for each in known):
@@ -136,10 +136,10 @@ def rivals_among(known: Iterable[MemoryState]) -> Rivals:
     return {memory: each for memory, each in others.items() if each}
 
 
-async def log_of(tx: Transaction, person: PersonId, model: str, *, now: Micros) -> Log:
+async def load_log(tx: Transaction, person: PersonId, model: str, *, now: Micros) -> Log:
     """All that a person's replay needs, read once."""
     memories = await list_memories(tx, person, live=False)
-    evidence = await supporting(tx, person)
+    evidence = await load_evidence(tx, person)
     known = {
         each.memory.id: each
         for each in memories
@@ -154,7 +154,7 @@ async def log_of(tx: Transaction, person: PersonId, model: str, *, now: Micros) 
     )
 
 
-async def understood(log: Log, embedder: Embedder) -> Log:
+async def embed_log(log: Log, embedder: Embedder) -> Log:
     """The log with what its words mean; by words alone where that would take another's model."""
     texts = list(dict.fromkeys(words.quote for words, _ in log.mentions))
     if embedder.model != CALIBRATION_MODEL or not texts:
@@ -163,7 +163,7 @@ async def understood(log: Log, embedder: Embedder) -> Log:
     return replace(log, senses=dict(zip(texts, vectors, strict=True)))
 
 
-async def supporting(tx: Transaction, person: PersonId) -> dict[MemoryId, list[Evidence]]:
+async def load_evidence(tx: Transaction, person: PersonId) -> dict[MemoryId, list[Evidence]]:
     """The words that speak for each belief, oldest first."""
     found: defaultdict[MemoryId, list[Evidence]] = defaultdict(list)
     for each, words in (await list_evidence(tx, person)).items():
@@ -173,7 +173,7 @@ async def supporting(tx: Transaction, person: PersonId) -> dict[MemoryId, list[E
     return dict(found)
 
 
-def later_words(words: Sequence[Evidence]) -> Iterator[Evidence]:
+def list_later_words(words: Sequence[Evidence]) -> Iterator[Evidence]:
     """The words of each later message that say the same; one of each message."""
     seen = {words[0].message}
     for each in words:
@@ -182,7 +182,7 @@ def later_words(words: Sequence[Evidence]) -> Iterator[Evidence]:
             yield each
 
 
-def steps_of(log: Log) -> Iterator[tuple[Micros, MemoryId]]:
+def list_steps(log: Log) -> Iterator[tuple[Micros, MemoryId]]:
     """When something came to be believed, was said again, or was overtaken."""
     for memory, words in log.evidence.items():
         yield from ((each.said_at, memory) for each in words)
@@ -191,7 +191,7 @@ def steps_of(log: Log) -> Iterator[tuple[Micros, MemoryId]]:
             yield over.holds_until or over.ended_at, memory
 
 
-def as_before(known: MemoryState, words: Iterable[Evidence], at: Micros) -> MemoryState | None:
+def build_before(known: MemoryState, words: Iterable[Evidence], at: Micros) -> MemoryState | None:
     """A belief as it stood before a moment; None where nobody had said it yet."""
     standing = compute_evidence_stats(each for each in words if each.said_at < at)
     if standing is None:
@@ -202,19 +202,19 @@ def as_before(known: MemoryState, words: Iterable[Evidence], at: Micros) -> Memo
     return replace(known, memory=memory, stats=standing)
 
 
-def held_of(known: MemoryState, now: Micros) -> tuple[Micros, Micros]:
+def get_held(known: MemoryState, now: Micros) -> tuple[Micros, Micros]:
     """From when until when a value was so, as far as it is known."""
     memory = known.memory
     return get_valid_since(known), memory.holds_until or memory.ended_at or now
 
 
-def vectors_of(known: Iterable[MemoryState], meanings: BeliefVectors) -> BeliefVectors:
+def build_vectors(known: Iterable[MemoryState], meanings: BeliefVectors) -> BeliefVectors:
     """The vectors of beliefs, where they have one."""
     ids = [each.memory.id for each in known if each.memory.id in meanings]
     return {each: meanings[each] for each in ids}
 
 
-def some(all_of_them: Sequence[T]) -> Sequence[T]:
+def sample_evenly(all_of_them: Sequence[T]) -> Sequence[T]:
     """At most so many, evenly spread."""
     count = len(all_of_them)
     if count <= MOST:

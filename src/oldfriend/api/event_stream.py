@@ -34,6 +34,7 @@ from oldfriend.memory.change_feed import (
 from oldfriend.memory.chat_history import list_messages_with_audio
 from oldfriend.memory.credentials import find_principal_by_token
 from oldfriend.memory.evidence import list_object_evidence
+from oldfriend.memory.identities import Identity, list_identities
 from oldfriend.memory.mood import find_mood
 from oldfriend.memory.people import get_companion_name
 from oldfriend.memory.web_sessions import Principal, find_web_session
@@ -73,15 +74,23 @@ class LiveUpdates:
     with_audio: frozenset[MessageId]  # the appended messages that have audio
     mood: Mood | None
     companion: str  # its current name
+    places: list[Identity]
 
 
 async def load_updates(
-    db: Database, clock: Clock, person: PersonId, position: FeedPosition, *, companion: str
+    db: Database,
+    clock: Clock,
+    person: PersonId,
+    position: FeedPosition,
+    *,
+    companion: str,
+    places: list[Identity],
 ) -> LiveUpdates | None:
-    """Load a person's changes since a position or companion name; None if there are none."""
+    """Load a person's changes since a position, companion name and places; None without any."""
     async with db.begin_read() as tx:
         until, current_name = await get_feed_position(tx, person), await get_companion_name(tx)
-        if until == position and current_name == companion:
+        current_places = await list_identities(tx, person)
+        if (until, current_name, current_places) == (position, companion, places):
             return None
         appended = await list_appended_messages(
             tx, person, after=position.last_seq, limit=MAX_EVENTS + 1
@@ -102,6 +111,7 @@ async def load_updates(
         with_audio=with_audio,
         mood=mood,
         companion=current_name,
+        places=current_places,
     )
 
 
@@ -188,6 +198,7 @@ class EventFeed:
         self._finished_turns: set[TurnId] = set()  # drafts whose whole reply was sent
         self._mood: Mood | None = None
         self._companion = ""  # its name
+        self._places: list[Identity] = []
         self._progress: LearningProgress | None = None
         self._progress_checked_at = 0.0
 
@@ -198,6 +209,7 @@ class EventFeed:
             self._mood = await find_mood(tx, self._person, at=now)
             self._progress = await find_learning_progress(tx, self._person, now=now)
             self._companion = await get_companion_name(tx)
+            self._places = await list_identities(tx, self._person)
         progress = to_progress_json(self._progress, self._user.person.zone)
         return ServerSentEvent(
             topic="chat.connection.ready",
@@ -220,7 +232,12 @@ class EventFeed:
         """Yield the events of stored changes, then transient ones and settings reloads."""
         app = self._hub.app
         found = await load_updates(
-            app.db, app.clock, self._person, self._position, companion=self._companion
+            app.db,
+            app.clock,
+            self._person,
+            self._position,
+            companion=self._companion,
+            places=self._places,
         )
         if found is not None:
             messages = (each.message for each in found.appended)
@@ -240,6 +257,9 @@ class EventFeed:
                 yield ServerSentEvent(
                     topic="chat.companion.renamed", data={"companion": found.companion}
                 )
+            if found.places != self._places:
+                self._places = found.places
+                yield ServerSentEvent(topic="chat.places.updated")
         for event in self._iter_transient_events():
             yield event
         if app.settings is not self._settings:

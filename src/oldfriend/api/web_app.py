@@ -70,6 +70,8 @@ FORMER_PATHS: Final = tuple(
     (re.compile(rf"\A{API_PREFIX}{former}(?=/|\Z)"), f"{API_PREFIX}{today}")
     for former, today in (
         ("/letters", "/jobs"),
+        ("/places", "/linked-accounts"),
+        ("/character", "/persona"),
         ("/bring/files", "/uploads"),
         ("/bring/imports", "/imports"),
         ("/bring/reading", "/learning"),
@@ -194,7 +196,7 @@ def build_routes() -> Sequence[BaseRoute]:
         oauth_routes.router,
         persona_routes.router,
         persona_routes.drafts_router,
-        channel_routes.places_router,
+        channel_routes.linked_accounts_router,
         calendar_routes.router,
         task_routes.router,
         goal_routes.router,

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from oldfriend.app.call_spool import CallSpool
 from oldfriend.app.concurrency import Isolation
@@ -71,7 +71,7 @@ def replace_settings(app: "AppContext", settings: Settings) -> "AppContext":
     return replace(app, settings=settings)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # contexts have no slots: some inherit from two
 class StoreContext:
     """What is needed to store and to clean up, without a model or a channel."""
 
@@ -86,7 +86,40 @@ class StoreContext:
     on_crash_point: Callable[[CrashPoint], None] = ignore_crash_point
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
+class ModelContext(StoreContext):
+    """What is needed to ask a model, and to record what it answers."""
+
+    models: Mapping[ModelRole, RoleModel] = field(default_factory=dict)  # empty: offline
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningContext(ModelContext):
+    """What is needed to read conversations, to look after what was learned and to reflect."""
+
+    embedder: Embedder
+    index_cache: IndexCache
+    fact_tagger: FactTagger | None = None  # finds facts in messages without a model
+    find_former_embedder: Callable[[str], Embedder | None] = (
+        find_no_embedder  # returns the embedder of a previous model, if it is available
+    )
+
+    def with_asker(self, asker: CallContext) -> Self:
+        """Return the context with embedding charged to this asker instead of the owner."""
+        account = UsageAccount(
+            db=self.db, settings=self.settings, clock=self.clock, asker=asker, spool=self.spool
+        )
+
+        def former(model: str) -> Embedder | None:
+            embedder = self.find_former_embedder(model)
+            return None if embedder is None else with_account(embedder, account)
+
+        return replace(
+            self, embedder=with_account(self.embedder, account), find_former_embedder=former
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class SpeechContext(StoreContext):
     """What is needed to fetch voice messages and to transcribe them."""
 
@@ -95,26 +128,36 @@ class SpeechContext(StoreContext):
     channels: Mapping[str, Channel] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppContext(SpeechContext):
+@dataclass(frozen=True, kw_only=True)
+class InboundContext(SpeechContext, ModelContext):
+    """What is needed to take messages in, and to have somebody answer them."""
+
+    process_name: str  # unique among the processes that work on the same database
+    # channels whose replies must be sent
+    platforms: frozenset[str] = field(default_factory=lambda: frozenset(CHANNELS))
+
+    def register_process(self) -> str:
+        """Create this process's file before it takes a lease, and return the process name."""
+        if self.process_folder is not None:
+            self.process_folder.register(reserve=bool(self.models))
+        return self.process_name
+
+    def get_debounce_s(self, channel: str) -> float:
+        """Return how many seconds of silence on a channel must pass before an answer."""
+        platform = self.channels.get(channel)
+        return 0.0 if platform is None else platform.debounce_s
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppContext(InboundContext, LearningContext):
     """The shared dependencies of a running Oldfriend."""
 
-    embedder: Embedder
-    index_cache: IndexCache
-    process_name: str  # unique among the processes that work on the same database
     opened_at: Micros
     # opens a new in-memory database, for what cannot be stored now
     open_in_memory: Callable[[], Database]
     is_persisted: bool = True  # False: what is written is kept in memory only for now
     reader: Reader | None = None  # finds answers in messages without a model
-    fact_tagger: FactTagger | None = None  # finds facts in messages without a model
-    find_former_embedder: Callable[[str], Embedder | None] = (
-        find_no_embedder  # returns the embedder of a previous model, if it is available
-    )
-    models: Mapping[ModelRole, RoleModel] = field(default_factory=dict)  # empty: offline
     speaker: SpeechSynthesizer | None = None  # None: replies are not spoken
-    # channels whose replies must be sent
-    platforms: frozenset[str] = field(default_factory=lambda: frozenset(CHANNELS))
     web: WebClient = field(default_factory=WebClient)  # used as far as the settings allow
     tool_servers: ToolServerPool | None = None  # None: no server of tools is configured
     warm_up: Callable[[], Awaitable[None]] = skip_warm_up
@@ -127,12 +170,6 @@ class AppContext(SpeechContext):
         None  # the database as it was before the migration that has just run
     )
 
-    def register_process(self) -> str:
-        """Create this process's file before it takes a lease, and return the process name."""
-        if self.process_folder is not None:
-            self.process_folder.register(reserve=bool(self.models))
-        return self.process_name
-
     @property
     def search_deps(self) -> SearchDeps:
         """The dependencies of a search."""
@@ -143,20 +180,6 @@ class AppContext(SpeechContext):
             find_former_embedder=self.find_former_embedder,
             scorer=SCORERS[self.settings.search.scorer],
             reader=self.reader,
-        )
-
-    def with_asker(self, asker: CallContext) -> "AppContext":
-        """Return the app context with embedding charged to this asker instead of the owner."""
-        account = UsageAccount(
-            db=self.db, settings=self.settings, clock=self.clock, asker=asker, spool=self.spool
-        )
-
-        def former(model: str) -> Embedder | None:
-            embedder = self.find_former_embedder(model)
-            return None if embedder is None else with_account(embedder, account)
-
-        return replace(
-            self, embedder=with_account(self.embedder, account), find_former_embedder=former
         )
 
     def split_reply(self, channel: str, text: str, *, is_markdown: bool) -> Sequence[str]:
@@ -172,8 +195,3 @@ class AppContext(SpeechContext):
     def has_buttons(self, channel: str) -> bool:
         """Tell whether buttons below a message reach the person on a channel."""
         return channel in {WEB_CHANNEL, TERMINAL_CHANNEL} or channel in self.platforms
-
-    def get_debounce_s(self, channel: str) -> float:
-        """Return how many seconds of silence on a channel must pass before an answer."""
-        platform = self.channels.get(channel)
-        return 0.0 if platform is None else platform.debounce_s

@@ -4,8 +4,8 @@ It joins what is kept of model calls, tools, deletions and the other events, and
 the memory itself.
 """
 
-from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
@@ -16,6 +16,7 @@ from oldfriend.memory.deletion.audit_log import AuditEntry, list_audit_entries
 from oldfriend.usage.audit_events import (
     AuditEvent,
     EventKind,
+    list_askers,
     list_failure_events,
     list_import_events,
     list_merge_events,
@@ -72,6 +73,8 @@ class AuditRecord:
     cost: int | None = None  # in millionths of a dollar; None: unknown, or none
     latency_us: int | None = None
     details: str = ""
+    asked: str = ""  # the message that asked for it; empty: none did
+    asked_by: str = ""  # the channel it came by, or the id of the program's token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +124,23 @@ async def list_audit_trail(
             if wanted.matches(record):
                 found.append(record)
             if len(found) == limit:
-                return found, position
+                return await add_askers(tx, person, found), position
         if len(batch) < BATCH:
-            return found, None
-    return found, position
+            return await add_askers(tx, person, found), None
+    return await add_askers(tx, person, found), position
+
+
+async def add_askers(
+    tx: Transaction, person: PersonId, records: Sequence[AuditRecord]
+) -> list[AuditRecord]:
+    """Return records with what asked for each, where a message did."""
+    askers = await list_askers(tx, person, {each.turn for each in records if each.turn})
+    return [
+        replace(each, asked=asker.message, asked_by=asker.program)
+        if (asker := askers.get(each.turn)) is not None
+        else each
+        for each in records
+    ]
 
 
 async def read_batch(

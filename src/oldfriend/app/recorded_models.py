@@ -11,7 +11,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import AppContext, ModelContext
 from oldfriend.app.call_spool import FinishedCall, OpenCall, flush_call_with_retry, flush_spool
 from oldfriend.app.concurrency import is_lease_lost, raise_if_lease_lost
 from oldfriend.app.spend_limits import UsageAccount, load_allowances
@@ -116,7 +116,9 @@ async def find_server_tool(app: AppContext, utterance: Utterance, name: str) -> 
     return next((each for each in list_server_tools(app, utterance) if each.name == name), None)
 
 
-def build_judge(app: AppContext, asker: CallContext, utterance: Utterance) -> LanguageModel | None:
+def build_judge(
+    app: ModelContext, asker: CallContext, utterance: Utterance
+) -> LanguageModel | None:
     """Return the model that judges what a message needs, if a small model is configured."""
     if not app.settings.models.small:
         return None
@@ -140,7 +142,7 @@ def build_asker(utterance: Utterance) -> CallContext:
 
 
 def build_role_model(
-    app: AppContext,
+    app: ModelContext,
     asker: CallContext,
     role: ModelRole = "main",
     *,
@@ -177,7 +179,7 @@ def build_role_model(
 class CallRecorder:
     """Writes the calls of one asker into the spool as they happen, and then into the ledger."""
 
-    app: AppContext
+    app: ModelContext
     asker: CallContext
     model: str
     is_free: bool
@@ -238,7 +240,7 @@ class CallRecorder:
 
 
 @asynccontextmanager
-async def forget_answers(app: AppContext, asker: CallContext) -> AsyncIterator[None]:
+async def forget_answers(app: ModelContext, asker: CallContext) -> AsyncIterator[None]:
     """Delete the recorded answers of a turn at the end of the block, also where it is cut off.
 
     For what is not repeated after a crash, so that no answer is kept without being said.
@@ -252,7 +254,7 @@ async def forget_answers(app: AppContext, asker: CallContext) -> AsyncIterator[N
 
 
 async def build_background_model(
-    app: AppContext, asker: CallContext, role: ModelRole
+    app: ModelContext, asker: CallContext, role: ModelRole
 ) -> LanguageModel | None:
     """Return the model of a role for background work, which resumes after a crash.
 
@@ -272,7 +274,7 @@ async def build_background_model(
     return build_role_model(app, asker, role, since=since, recorded_by_hash=given)
 
 
-async def find_unavailable_reason(app: AppContext) -> str | None:
+async def find_unavailable_reason(app: ModelContext) -> str | None:
     """Return why no model may be called any more today, or None."""
     budget = app.settings.budget
     if not app.models or (budget.all_per_day is None and budget.all_tokens_per_day is None):

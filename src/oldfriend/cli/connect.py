@@ -17,7 +17,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.channels.channel import ChannelSpec, Sender
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.cli.connect_server import connect_tool_server
-from oldfriend.cli.consolidate import print_rereading_offer
+from oldfriend.cli.consolidate_cmd import print_rereading_offer
 from oldfriend.cli.import_cmd import embed_messages
 from oldfriend.cli.model_offers import choose_likely_model, format_models, format_providers
 from oldfriend.cli.open_context import (

@@ -11,7 +11,7 @@ from oldfriend.app.deletion_filter import DIFFERENT_KEY, load_deletion_filter
 from oldfriend.app.embed_messages import plan_embedding, try_embed_missing
 from oldfriend.beliefs.correct import undo_import as undo_batch
 from oldfriend.beliefs.correct import undo_segment
-from oldfriend.cli.consolidate import (
+from oldfriend.cli.consolidate_cmd import (
     format_learning_progress,
     format_learning_result,
     print_rereading_offer,
@@ -33,7 +33,12 @@ from oldfriend.domain.memories import JournalObject
 from oldfriend.domain.messages import Person
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.llm.embedding import Embedder
-from oldfriend.memory.import_batches import ImportBatch, list_batches, list_overlapping_batches
+from oldfriend.memory.import_batches import (
+    ImportBatch,
+    ImportUndoResult,
+    list_batches,
+    list_overlapping_batches,
+)
 from oldfriend.memory.message_log import count_messages
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import count_searchable_messages
@@ -337,10 +342,7 @@ async def undo_import(options: argparse.Namespace, number: int) -> int:
         undone = await undo_batch(app.db, app.clock, app.settings, person, number)
         async with app.db.begin_read() as tx:
             overlapping = list_overlapping_batches(await list_batches(tx, person.id), number)
-    print(
-        f"Import {number} was undone: {format_count(undone.messages, 'message')} "
-        f"{format_be_verb(undone.messages)} removed{format_belief_effects(undone.beliefs)}."
-    )
+    print(f"Import {number} was undone: {format_removal(undone)}.")
     for batch in overlapping:
         print(
             f"note: Import {batch.number} contained some of the same messages, which may be gone "
@@ -348,6 +350,15 @@ async def undo_import(options: argparse.Namespace, number: int) -> int:
             f"{batch.source.file} again."
         )
     return 0
+
+
+def format_removal(undone: ImportUndoResult) -> str:
+    """Format what an undo removed: messages, or the reminders of a calendar."""
+    if undone.tasks:
+        verb = "is" if undone.tasks == 1 else "are"
+        return f"{format_count(undone.tasks, 'reminder')} {verb} gone or as before"
+    messages = f"{format_count(undone.messages, 'message')} {format_be_verb(undone.messages)}"
+    return f"{messages} removed{format_belief_effects(undone.beliefs)}"
 
 
 def format_belief_effects(count: int) -> str:

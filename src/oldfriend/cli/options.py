@@ -355,7 +355,7 @@ def add_memory_command(commands: Subparsers) -> None:
     actions = memory.add_subparsers(title="actions", metavar="ACTION", required=True)
     parsers = {}
     for name, text in ACTIONS.items():
-        parsers[name] = add_command(actions, name, "memory", text)
+        parsers[name] = add_command(actions, name, "memory_cmd", text)
         parsers[name].set_defaults(action=name)
         parsers[name].add_argument("--json", action="store_true", help="print it as JSON")
     for name in ("list", "search"):
@@ -479,7 +479,10 @@ def add_thoughts_command(commands: Subparsers) -> None:
 def add_consolidate_command(commands: Subparsers) -> None:
     """Add the command that extracts beliefs."""
     consolidate = add_command(
-        commands, "consolidate", "consolidate", "learn from messages that have not been read yet"
+        commands,
+        "consolidate",
+        "consolidate_cmd",
+        "learn from messages that have not been read yet",
     )
     group = consolidate.add_mutually_exclusive_group()
     group.add_argument(

@@ -8,7 +8,7 @@ from typing import Final
 
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.beliefs.queries import parse_as_of
-from oldfriend.cli.consolidate import SEGMENT_NOUN
+from oldfriend.cli.consolidate_cmd import SEGMENT_NOUN
 from oldfriend.cli.open_context import (
     confirm,
     get_person_by_name,

@@ -14,8 +14,9 @@ from oldfriend.memory.calendar_feeds import renew_feed, revoke_feed
 from oldfriend.presenters.task_schemas import TaskSchema
 from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.tasks.calendar_files import write_calendar
+from oldfriend.tasks.calendar_imports import import_calendar as bring_calendar
 from oldfriend.tasks.task_desk import TaskDesk
-from oldfriend.tasks.task_edits import TaskAction, edit_task, import_tasks, open_desk
+from oldfriend.tasks.task_edits import TaskAction, edit_task, open_desk
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.transfer.sandbox_process import read_calendar_in_sandbox
 
@@ -129,12 +130,14 @@ async def import_calendar(options: argparse.Namespace, file: Path) -> int:
             read_calendar_in_sandbox, content, zone=person.zone, now=now
         )
         async with app.db.begin_write() as tx:
-            decisions = await import_tasks(tx, person, entries, now=now)
+            done = await bring_calendar(tx, person, entries, content, file=file.name, now=now)
             await plan_next_look(tx, person.id, now=now)
-        added = sum(bool(each.saved) for each in decisions)
-        full = sum(each.is_full for each in decisions)
-    known = len(entries) - added - full
-    print(f"Added {added}; {known} were there, {len(refused)} are over or unusable.")
+    changed = sum(bool(each.saved) for each in done.decisions)
+    full = sum(each.is_full for each in done.decisions)
+    known = len(entries) - changed - full
+    print(f"Added or moved {changed}; {known} were there, {len(refused)} are over or unusable.")
+    if done.number is not None:
+        print(f"This was import {done.number}; undo it with: oldfriend import undo {done.number}")
     if full:
         print(f"  The list is full: {full} not added.")
     for line in refused:

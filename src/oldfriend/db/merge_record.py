@@ -157,7 +157,8 @@ async def list_merges(tx: Transaction, person: PersonId, *, now: Micros) -> list
     rows = await tx.rows(
         """SELECT id, person, former, name, settings, first_seq, last_seq, first_change,
              last_change, merged_at, undo_until FROM person_merge
-           WHERE person = :person AND undo_until > :now ORDER BY first_seq DESC, id DESC""",
+           WHERE person = :person AND undo_until > :now AND undone_at IS NULL
+           ORDER BY first_seq DESC, id DESC""",
         person=person,
         now=now,
     )
@@ -177,6 +178,17 @@ async def list_merges(tx: Transaction, person: PersonId, *, now: Micros) -> list
         )
         for row in rows
     ]
+
+
+async def mark_undone(tx: Transaction, merge: PersonMerge, *, now: Micros) -> None:
+    """Keep of a merge only when it was undone."""
+    await tx.run("DELETE FROM merged_row WHERE merge = :merge", merge=merge.id)
+    await tx.run(
+        """UPDATE person_merge SET undone_at = :now, former = '', name = '', settings = '{}'
+           WHERE id = :merge""",
+        now=now,
+        merge=merge.id,
+    )
 
 
 async def forget_expired_merges(tx: Transaction, *, now: Micros) -> None:

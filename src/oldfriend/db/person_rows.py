@@ -17,6 +17,7 @@ from oldfriend.db.merge_record import (
     hold,
     insert_row,
     list_tombstones_since,
+    mark_undone,
     pick,
     record_merge,
     share_tombstones,
@@ -410,8 +411,7 @@ async def move_back(tx: Transaction, merge: PersonMerge, name: str, *, now: Micr
         tokens=merge.settings["tokens"],
         person=merge.person,
     )
-    await tx.run("DELETE FROM merged_row WHERE merge = :merge", merge=merge.id)
-    await tx.run("DELETE FROM person_merge WHERE id = :merge", merge=merge.id)
+    await mark_undone(tx, merge, now=now)
 
 
 async def give_back(tx: Transaction, merge: PersonMerge, name: str, condition: str) -> None:

@@ -401,12 +401,16 @@ STORED_TABLES: Final = (
             """id text, person text, chat text?, message text?, message_seq int?, text words,
             time_words words, language code, kind text, status text, question words?, due_at int?,
             starts_at int?, zone code, is_date_only int, rrule text?, created_at int,
-            changed_at int, delivered_at int?, project text?"""
+            changed_at int, delivered_at int?, project text?, batch text?, calendar_uid words?,
+            calendar_state words?"""
         ),
         not_replayed="done already, and nothing is sent twice",
         goes_with={"message": ("message_seq",)},
         erasure_rules=(
-            ErasureRule(searched=("text", "time_words", "question"), goes_with_everything=True),
+            ErasureRule(
+                searched=("text", "time_words", "question", "calendar_uid", "calendar_state"),
+                goes_with_everything=True,
+            ),
         ),
     ),
     StoredTable(

@@ -235,7 +235,8 @@ WORKING_TABLES: Final = (
         name="person_merge",
         columns=parse_columns(
             """id text, person text, former text, name name, settings code, first_seq int,
-            last_seq int, first_change int, last_change int, merged_at int, undo_until int"""
+            last_seq int, first_change int, last_change int, merged_at int, undo_until int,
+            undone_at int?"""
         ),
         not_exported="for an undo here, for 30 days",
         not_replayed="for an undo here, for 30 days",

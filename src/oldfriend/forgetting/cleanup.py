@@ -11,7 +11,7 @@ import io
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +48,7 @@ from oldfriend.memory.deletion.verification import (
     list_residuals,
     parse_fingerprints_json,
 )
+from oldfriend.memory.identities import list_linked_people
 from oldfriend.queues.jobs_table import find_first_due
 from oldfriend.queues.scheduled_jobs import JobSpec, delete_partition_jobs, schedule_job
 from oldfriend.transfer.formats.source import (
@@ -367,7 +368,11 @@ async def run_cleanup(
     SQLite overwrites deleted content, but not where a row stood before it was moved: so the
     database file is always rewritten, whatever can be found in it.
     """
-    stuck = await asyncio.to_thread(clean_files, context.db, context.settings, cleanup, traces)
+    async with context.db.begin_read() as tx:
+        shared = await list_shared_channels(tx, cleanup.person)
+    stuck = await asyncio.to_thread(
+        clean_files, context.db, context.settings, cleanup, traces, shared
+    )
     stuck += await drain_spools(context)
     is_rewritten = cleanup.is_clean or await context.db.vacuum()
     is_log_empty = await context.db.truncate_wal()
@@ -390,7 +395,11 @@ async def run_cleanup(
 
 
 def clean_files(
-    db: Database, settings: Settings, cleanup: Cleanup, traces: TextFingerprints
+    db: Database,
+    settings: Settings,
+    cleanup: Cleanup,
+    traces: TextFingerprints,
+    shared: Collection[str],
 ) -> list[Path]:
     """Remove forgotten words from files or delete them, and return the files that remain.
 
@@ -408,17 +417,26 @@ def clean_files(
     stuck += delete_backups(db)
     if cleanup.is_everything:
         stuck += delete_uploads(folder / UPLOADS_FOLDER, person)
-        stuck += clear_channel_records(folder)
+        stuck += clear_channel_records(folder, shared)
     return stuck
 
 
-def clear_channel_records(folder: Path) -> list[Path]:
+async def list_shared_channels(tx: Transaction, person: PersonId) -> frozenset[str]:
+    """Return the channels on which anybody else is known."""
+    linked = {name: await list_linked_people(tx, name) for name in CHANNELS}
+    return frozenset(
+        name for name, people in linked.items() if any(each.id != person for each, _ in people)
+    )
+
+
+def clear_channel_records(folder: Path, shared: Collection[str]) -> list[Path]:
     """Empty the files that tell when whom was written to; return those that could not be.
 
-    Everybody's records go: in these files nobody can be told apart without a password.
+    Nobody can be told apart in these files, so one that others need is kept: it holds hashes and
+    times alone, and drops them by itself within days.
     """
     stuck: list[Path] = []
-    for spec in CHANNELS.values():
+    for spec in (each for name, each in CHANNELS.items() if name not in shared):
         for file in (folder / spec.name / name for name in spec.record_files):
             try:
                 if has_content(file):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import InboundContext
 from oldfriend.app.deletion_filter import is_forgotten_delivery, lift_tombstone
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.notifications import QUEUES
@@ -168,7 +168,7 @@ async def ensure_local_chat(
     return ChatContext(person=person, chat=chat)
 
 
-def build_intake(app: AppContext, channel: str) -> Intake:
+def build_intake(app: InboundContext, channel: str) -> Intake:
     """Build what storing messages of a channel needs."""
     return Intake(
         clock=app.clock,
@@ -180,7 +180,11 @@ def build_intake(app: AppContext, channel: str) -> Intake:
 
 
 async def accept_message(
-    app: AppContext, chat_context: ChatContext, submission: MessageSubmission, *, claim_now: bool
+    app: InboundContext,
+    chat_context: ChatContext,
+    submission: MessageSubmission,
+    *,
+    claim_now: bool,
 ) -> AcceptedMessage | None:
     """Store a message and enqueue it before anything that can fail.
 
@@ -304,7 +308,7 @@ async def store_overheard(
 
 
 async def store_without_reply(
-    app: AppContext, chat_context: ChatContext, submission: MessageSubmission
+    app: InboundContext, chat_context: ChatContext, submission: MessageSubmission
 ) -> Message | None:
     """Store a message that needs no answer, such as a reaction; None if it is known."""
     intake = build_intake(app, chat_context.chat.channel)
@@ -394,7 +398,7 @@ async def find_expected_language(
 
 
 async def accept_edit(
-    app: AppContext, chat_context: ChatContext, message: MessageId, text: str
+    app: InboundContext, chat_context: ChatContext, message: MessageId, text: str
 ) -> Message:
     """Store a new version of a message and notify the turn that answers it.
 
@@ -435,7 +439,7 @@ async def update_message_text(
     return reworded
 
 
-async def stop_turn(app: AppContext, chat_context: ChatContext, message: MessageId) -> None:
+async def stop_turn(app: InboundContext, chat_context: ChatContext, message: MessageId) -> None:
     """Stop or withdraw the turn of a message; does nothing if it is over.
 
     Raises NotFound.
@@ -475,7 +479,7 @@ async def enqueue_notice(
     )
 
 
-async def claim_chat(tx: Transaction, app: AppContext, chat: ChatId) -> Lease | None:
+async def claim_chat(tx: Transaction, app: InboundContext, chat: ChatId) -> Lease | None:
     """Claim the lease of a chat if something is due and nobody else holds it."""
     lease_s = app.settings.limits.lease_s
     return await claim_jobs(

@@ -3,7 +3,7 @@
 A press by anybody else, or below a message that is forgotten, changes nothing.
 """
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import InboundContext
 from oldfriend.channels.channel import WEB_CHANNEL, ButtonPress, PressAnswer
 from oldfriend.channels.channel_registry import has_reply_window
 from oldfriend.domain.buttons import find_buttons
@@ -25,7 +25,7 @@ from oldfriend.memory.people import get_chat, get_person_by_id
 from oldfriend.queues.outbox import find_delivered_reply, resume_held_parts
 
 
-async def handle_press(app: AppContext, press: ButtonPress) -> PressAnswer:
+async def handle_press(app: InboundContext, press: ButtonPress) -> PressAnswer:
     """Accept what a press says, and return what the one who pressed is told. Raises StoreError."""
     channel, address = press.chat_ref.channel, press.chat_ref.address
     async with app.db.begin_read() as tx:
@@ -40,7 +40,7 @@ async def handle_press(app: AppContext, press: ButtonPress) -> PressAnswer:
     return await accept_press(app, press, person)
 
 
-async def accept_press(app: AppContext, press: ButtonPress, person: Person) -> PressAnswer:
+async def accept_press(app: InboundContext, press: ButtonPress, person: Person) -> PressAnswer:
     """Accept a press of a known person in their own chat; a second one below a message is none."""
     chat_context = await resolve_chat(app.db, app.clock, person, press.chat_ref)
     chat = chat_context.chat.id
@@ -63,7 +63,7 @@ async def accept_press(app: AppContext, press: ButtonPress, person: Person) -> P
 
 
 async def accept_page_press(
-    app: AppContext, person: PersonId, message: MessageId, command: str, *, claim_now: bool
+    app: InboundContext, person: PersonId, message: MessageId, command: str, *, claim_now: bool
 ) -> AcceptedMessage | None:
     """Accept the press of a button on the page; None if one below the message was pressed before.
 

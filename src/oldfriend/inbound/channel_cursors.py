@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from typing_extensions import override
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import InboundContext
 from oldfriend.channels.channel import Cursors
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -18,7 +18,7 @@ from oldfriend.queues.outbox import find_cursor, save_cursor
 class ChannelCursors(Cursors):
     """What one channel asks of the database."""
 
-    def __init__(self, app: AppContext, channel: str) -> None:
+    def __init__(self, app: InboundContext, channel: str) -> None:
         """Take the channel whose cursors these are."""
         self._app, self._channel = app, channel
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import InboundContext
 from oldfriend.channels.channel import ChatRef, IncomingMessage
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
@@ -209,7 +209,7 @@ def build_retry(submission: MessageSubmission, target: messages.Message) -> Mess
     return replace(submission, text=target.text, trust=target.trust, details=target.details)
 
 
-async def stop_current_turn(app: AppContext, chat_context: ChatContext) -> None:
+async def stop_current_turn(app: InboundContext, chat_context: ChatContext) -> None:
     """Stop the turn that is being answered in a chat."""
     async with app.db.begin_read() as tx:
         recent = await list_recent_messages(

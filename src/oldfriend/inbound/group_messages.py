@@ -8,7 +8,7 @@ words as theirs and the rest as that of others.
 from dataclasses import dataclass, replace
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import InboundContext
 from oldfriend.channels.channel import ChatRef, IncomingMessage, MembershipChange, Reaction, Sender
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
@@ -67,7 +67,9 @@ class GroupContext:
     author: MessageAuthor
 
 
-async def handle_group_message(app: AppContext, incoming: IncomingMessage) -> SystemReply | None:
+async def handle_group_message(
+    app: InboundContext, incoming: IncomingMessage
+) -> SystemReply | None:
     """Handle a message in a group that the owner allows; of other groups keep nothing."""
     speaker, group = await identify_speaker_and_group(app.db, incoming)
     command = parse_command(incoming)
@@ -168,7 +170,7 @@ async def build_author(
 
 
 async def accept_group_message(
-    app: AppContext, group_ctx: GroupContext, incoming: IncomingMessage
+    app: InboundContext, group_ctx: GroupContext, incoming: IncomingMessage
 ) -> SystemReply | None:
     """Store a message for all members, and have it answered if it is addressed to us."""
     intake = build_intake(app, incoming.chat_ref.channel)
@@ -251,6 +253,8 @@ def build_group_message(
     """Build a submission from the point of view of the person whose memory it goes into."""
     is_own = group_ctx.speaker is not None and group_ctx.speaker.id == chat_context.person.id
     is_said = incoming.is_own_words and is_readable(intake, incoming)
+    if incoming.chat_ref.title and chat_context.person.id != group_ctx.group.id:
+        details = {**details, messages.GROUP_DETAIL: incoming.chat_ref.title}
     return MessageSubmission(
         text=incoming.text,
         at=incoming.at,
@@ -300,7 +304,7 @@ async def apply_group_edit(
         await enqueue_notice(tx, intake, chat_context.chat, edited, kind="edited")
 
 
-async def store_group_reaction(app: AppContext, reaction: Reaction) -> None:
+async def store_group_reaction(app: InboundContext, reaction: Reaction) -> None:
     """Store a reaction in the group's memory, if it has one."""
     async with app.db.begin_read() as tx:
         group = await find_group(tx, reaction.chat_ref.channel, reaction.chat_ref.group_address)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import InboundContext
 from oldfriend.channels.channel import IncomingMessage
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.domain.errors import InvalidInput
@@ -80,7 +80,7 @@ def parse_code(incoming: IncomingMessage) -> GivenCode | None:
 
 
 async def redeem_code(
-    app: AppContext,
+    app: InboundContext,
     incoming: IncomingMessage,
     person: Person | None,
     given: GivenCode,
@@ -108,14 +108,17 @@ async def redeem_code(
             )
         async with app.db.begin_write() as tx:
             await begin_hints(tx, code.person, now=clock())
-            return build_welcome(clock, incoming, await get_person_by_id(tx, code.person), outcome)
+            await tx.notify()
+            linked = await get_person_by_id(tx, code.person)
+        app.notifier.notify()
+        return build_welcome(clock, incoming, linked, outcome)
     if not is_counted or (person is not None and not given.is_command):
         return None
     return build_system_reply(incoming, person, "code_wrong", command=build_code_command(incoming))
 
 
 async def join(
-    app: AppContext,
+    app: InboundContext,
     incoming: IncomingMessage,
     person: Person,
     code: LinkCode,
@@ -155,7 +158,7 @@ async def join(
     return SystemReply(address=incoming.chat_ref.address, text=text)
 
 
-async def show_code(app: AppContext, incoming: IncomingMessage, person: Person) -> SystemReply:
+async def show_code(app: InboundContext, incoming: IncomingMessage, person: Person) -> SystemReply:
     """Show a code by which another address of the same person is linked."""
     if not CHANNELS[incoming.chat_ref.channel].gives_codes:
         return build_system_reply(incoming, person, "link_elsewhere")
@@ -166,7 +169,9 @@ async def show_code(app: AppContext, incoming: IncomingMessage, person: Person) 
     return build_system_reply(incoming, person, "link_code", code=f"{code[:3]} {code[3:]}")
 
 
-async def unlink_sender(app: AppContext, incoming: IncomingMessage, person: Person) -> SystemReply:
+async def unlink_sender(
+    app: InboundContext, incoming: IncomingMessage, person: Person
+) -> SystemReply:
     """Make the address that a message comes from a stranger's; nothing is lost.
 
     Where it is allowed by the settings, its next message begins a new memory.
@@ -193,7 +198,9 @@ def build_place(channel: str, address: str) -> str:
     return f"{channel} {address}"
 
 
-async def find_given_code(app: AppContext, channel: str, person: Person, digits: str) -> LinkCode:
+async def find_given_code(
+    app: InboundContext, channel: str, person: Person, digits: str
+) -> LinkCode:
     """Return the code that a person who is signed in gives. Raises InvalidInput for a wrong one."""
     plain = "".join(each for each in digits if each.isdigit())
     code, _ = await find_code(app.db, app.clock, (channel, person.id), plain, is_known=True)
@@ -209,7 +216,7 @@ async def find_given_code(app: AppContext, channel: str, person: Person, digits:
 
 
 async def preview_given_code(
-    app: AppContext, channel: str, person: Person, digits: str
+    app: InboundContext, channel: str, person: Person, digits: str
 ) -> MergePreview:
     """Show what a code would bring together, after which it can be confirmed from there."""
     code = await find_given_code(app, channel, person, digits)
@@ -220,7 +227,7 @@ async def preview_given_code(
 
 
 async def confirm_given_code(
-    app: AppContext, channel: str, person: Person, digits: str
+    app: InboundContext, channel: str, person: Person, digits: str
 ) -> MergeResult:
     """Bring together what was shown before. Raises InvalidInput if it was not."""
     code = await find_given_code(app, channel, person, digits)

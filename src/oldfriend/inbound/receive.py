@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import InboundContext
 from oldfriend.app.concurrency import run_with_watcher
 from oldfriend.app.event_log import log_event, log_warning
 from oldfriend.channels.channel import (
@@ -113,7 +113,7 @@ MAX_PLACE_CHARS: Final = 60
 BLOCKED_REASON: Final = "they let us in no more"
 
 
-async def handle_event(app: AppContext, event: ChannelEvent) -> SystemReply | None:
+async def handle_event(app: InboundContext, event: ChannelEvent) -> SystemReply | None:
     """Handle an event durably, and return the system reply to send at once, if any.
 
     Raises StoreError.
@@ -142,7 +142,7 @@ async def handle_event(app: AppContext, event: ChannelEvent) -> SystemReply | No
     return None
 
 
-async def handle_message(app: AppContext, incoming: IncomingMessage) -> SystemReply | None:
+async def handle_message(app: InboundContext, incoming: IncomingMessage) -> SystemReply | None:
     """Handle a message; once more if its sender has become one with somebody else meanwhile."""
     is_private = incoming.chat_ref.is_private
     handle = handle_private_message if is_private else handle_group_message
@@ -152,7 +152,9 @@ async def handle_message(app: AppContext, incoming: IncomingMessage) -> SystemRe
         return await handle(app, incoming)
 
 
-async def handle_private_message(app: AppContext, incoming: IncomingMessage) -> SystemReply | None:
+async def handle_private_message(
+    app: InboundContext, incoming: IncomingMessage
+) -> SystemReply | None:
     """Handle a message of a known sender, or of one who sends a link code."""
     known = await identify_sender(app.db, app.clock, app.settings, incoming)
     pairs_by_code = is_paired_by_code(incoming.chat_ref.channel)
@@ -174,7 +176,7 @@ async def handle_private_message(app: AppContext, incoming: IncomingMessage) -> 
 
 
 async def handle_command(
-    app: AppContext, incoming: IncomingMessage, known: Person
+    app: InboundContext, incoming: IncomingMessage, known: Person
 ) -> SystemReply | None:
     """Do at once what only a channel can; accept everything else to be answered."""
     name = incoming.text.strip().partition("@")[0].lower()
@@ -199,7 +201,7 @@ def is_paired_by_code(channel: str) -> bool:
 
 
 async def accept_chat_message(
-    app: AppContext, chat_context: ChatContext, incoming: IncomingMessage
+    app: InboundContext, chat_context: ChatContext, incoming: IncomingMessage
 ) -> SystemReply | None:
     """Accept a message to be answered; an unreadable one is stored, and the sender is told."""
     async with app.db.begin_read() as tx:
@@ -245,7 +247,7 @@ def build_private_message(incoming: IncomingMessage, details: dict[str, str]) ->
 
 
 async def apply_private_edit(
-    app: AppContext,
+    app: InboundContext,
     chat_context: ChatContext,
     incoming: IncomingMessage,
     previous: messages.Message | None,
@@ -267,7 +269,7 @@ async def apply_private_edit(
         await accept_message(app, chat_context, submission, claim_now=False)
 
 
-async def store_private_reaction(app: AppContext, reaction: Reaction) -> None:
+async def store_private_reaction(app: InboundContext, reaction: Reaction) -> None:
     """Store a reaction of a known person; it is not answered."""
     async with app.db.begin_read() as tx:
         known = await find_identity(tx, reaction.chat_ref.channel, reaction.sender.address)
@@ -334,7 +336,7 @@ def parse_zone_command(incoming: IncomingMessage) -> str | None:
 
 
 async def apply_zone_command(
-    app: AppContext, incoming: IncomingMessage, person: Person, place: str
+    app: InboundContext, incoming: IncomingMessage, person: Person, place: str
 ) -> SystemReply:
     """Set the time zone of a place, and reply with the zone or with suggestions."""
     if not place:
@@ -374,7 +376,7 @@ class StopRequested(Exception):
     """The process is about to end."""
 
 
-async def listen_on_channel(name: str, app: AppContext, stopping: asyncio.Event) -> None:
+async def listen_on_channel(name: str, app: InboundContext, stopping: asyncio.Event) -> None:
     """Receive from a platform until told to stop; if it is not connected, only wait for the stop.
 
     Raises PlatformRejected.
@@ -401,7 +403,7 @@ async def raise_on_stop(stopping: asyncio.Event) -> None:
 class ChannelListener:
     """Receives the events of one platform."""
 
-    def __init__(self, app: AppContext, name: str, channel: Channel) -> None:
+    def __init__(self, app: InboundContext, name: str, channel: Channel) -> None:
         """Start without any failures."""
         self._app = app
         self._channel = channel
@@ -464,7 +466,7 @@ class ChannelListener:
             await send_system_reply(self._channel, await self._system_replies.get())
 
 
-async def retry_event(app: AppContext, job: Job) -> None:
+async def retry_event(app: InboundContext, job: Job) -> None:
     """Handle an event that could not be handled when it came; not an edit that is outdated."""
     event = await load_event(app.db, job)
     if event is None:

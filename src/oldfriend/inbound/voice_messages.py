@@ -12,7 +12,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from oldfriend.app.app_context import AppContext, SpeechContext, StoreContext
+from oldfriend.app.app_context import InboundContext, SpeechContext, StoreContext
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.event_log import log_warning
 from oldfriend.app.spend_limits import UsageAccount
@@ -371,7 +371,7 @@ NO_PLATFORM: Final = "here"
 
 
 async def accept_voice_message(
-    app: AppContext,
+    app: InboundContext,
     chat_context: ChatContext,
     audio: bytes,
     *,

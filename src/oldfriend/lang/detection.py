@@ -1,7 +1,7 @@
 """Language detection: by script, then by stop words and known words, for every language."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
@@ -108,10 +108,21 @@ def _detect_by_stop_words(
             hits[language] = hits.get(language, 0) + 1
     most = max(hits.values(), default=0)
     if most < min_hits:
-        return _detect_by_known_words(words, hits, other_than=fallback, margin=1) or fallback
+        rivals = [language for language in hits if hits[language] == most]  # "I" is Italian, too
+        if fallback and fallback not in rivals:
+            rivals = []
+        found = _detect_by_known_words(words, hits, other_than=fallback, margin=1)
+        is_few = len(words) == MIN_FEW_WORDS  # of which one more is not much
+        return fallback if not found or (is_few and not _is_clear(found, rivals, words)) else found
     likeliest = [language for language in list_languages() if hits.get(language) == most]
     found = fallback if fallback in likeliest else likeliest[0]
     return _detect_by_known_words(words, hits, other_than=found, margin=SURE_MARGIN) or found
+
+
+def _is_clear(found: str, rivals: Iterable[str], words: list[str]) -> bool:
+    """Tell whether a language knows clearly more words than others with as many stop words."""
+    known = count_known_words(words)
+    return all(known[found] - known.get(each, 0) >= SURE_MARGIN for each in rivals if each != found)
 
 
 def _detect_by_known_words(

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import LearningContext
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId, SessionId
@@ -18,6 +18,7 @@ from oldfriend.memory.message_log import get_last_seq, list_recent_messages
 from oldfriend.memory.restatement_detection import has_correction_words
 from oldfriend.memory.segments import list_uncut_spans, list_waiting_segments
 from oldfriend.turn.intent import perceive
+from oldfriend.turn.later_messages import may_put_right
 from oldfriend.turn.turn_outcome import Utterance
 
 TIMEOUT_S: Final = 5.0
@@ -28,8 +29,10 @@ MAX_UNREAD_MESSAGES: Final = 1000
 """The newest messages of a person, among which sessions that are not read yet are looked for."""
 
 
-async def extract_before_reply(app: AppContext, utterance: Utterance) -> None:
+async def extract_before_reply(app: LearningContext, utterance: Utterance) -> None:
     """Have rules extract what was said if the person asks for beliefs, or has put something right.
+
+    Also what puts something right itself, so that the reply can tell what it changes.
 
     Without effect if a model is configured: it extracts on its own schedule, and the model that
     replies sees the session.
@@ -38,6 +41,9 @@ async def extract_before_reply(app: AppContext, utterance: Utterance) -> None:
         return
     session = utterance.message.session
     perception = perceive(utterance.own_words, utterance.addressee)
+    if may_put_right(perception):
+        await extract_unread(app, utterance.person.id, first=session)
+        return
     is_asking = perception.is_asking_for_beliefs
     if not is_asking and perception.intent != "question":
         return
@@ -54,7 +60,7 @@ async def extract_before_reply(app: AppContext, utterance: Utterance) -> None:
 
 
 async def extract_unread(
-    app: AppContext,
+    app: LearningContext,
     person: PersonId,
     *,
     first: SessionId | None = None,
@@ -90,7 +96,7 @@ async def list_unread_sessions(tx: Transaction, person: PersonId) -> list[Sessio
     return [*dict.fromkeys(each.session for each in uncut if each.turns)]
 
 
-async def extract_session(app: AppContext, person: PersonId, session: SessionId) -> None:
+async def extract_session(app: LearningContext, person: PersonId, session: SessionId) -> None:
     """Cut what is not read yet of a session, and have rules read it."""
     for segment in await schedule_learning(
         app.db, app.clock, app.settings, person, cut_reason="asked", session=session

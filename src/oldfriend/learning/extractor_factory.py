@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final, Literal
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import LearningContext
 from oldfriend.app.deletion_filter import load_deletion_filter
 from oldfriend.app.recorded_models import build_background_model
 from oldfriend.config.settings import Settings
@@ -37,7 +37,7 @@ IMPORT_CUT: Final = "import"
 
 
 async def build_consolidation_deps(
-    app: AppContext, segment: Segment, *, extractor: ExtractorChoice = "either"
+    app: LearningContext, segment: Segment, *, extractor: ExtractorChoice = "either"
 ) -> ConsolidationDeps:
     """Build the dependencies for a segment. Raises AllowanceUsedUp if the daily limit is spent."""
     call_context = CallContext(
@@ -52,7 +52,7 @@ async def build_consolidation_deps(
 
 
 async def build_consolidation_deps_with_model(
-    app: AppContext, asker: CallContext, model: LanguageModel | None
+    app: LearningContext, asker: CallContext, model: LanguageModel | None
 ) -> ConsolidationDeps:
     """Build the dependencies for a model, or for rules (None); ``asker`` pays for embeddings."""
     passes: Literal[1, 2] = 1 if app.settings.memory.passes == 1 else 2

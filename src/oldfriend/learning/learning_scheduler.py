@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import LearningContext
 from oldfriend.app.recorded_models import build_background_model
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
@@ -243,7 +243,9 @@ async def compute_reading_time(
     return min(each.cut_at for each in waiting) + settings.memory.read_within_days * DAY
 
 
-async def consolidate_planned(app: AppContext, person: PersonId, reading: PlannedReading) -> None:
+async def consolidate_planned(
+    app: LearningContext, person: PersonId, reading: PlannedReading
+) -> None:
     """Consolidate the segments of a job; of several, each that fails gets a job of its own.
 
     Raises what the consolidation of a single segment raises.
@@ -266,7 +268,7 @@ async def consolidate_planned(app: AppContext, person: PersonId, reading: Planne
 
 
 async def consolidate_segment(
-    app: AppContext,
+    app: LearningContext,
     person: PersonId,
     segment_id: SegmentId,
     *,
@@ -284,7 +286,7 @@ async def consolidate_segment(
 
 
 async def consolidate_segments(
-    app: AppContext,
+    app: LearningContext,
     person: PersonId,
     segment_ids: Sequence[SegmentId],
     *,
@@ -333,7 +335,11 @@ async def discard_unusable_answers(
 
 
 async def schedule_follow_ups(
-    app: AppContext, person: PersonId, done: Sequence[ConsolidationResult], *, started_at: Micros
+    app: LearningContext,
+    person: PersonId,
+    done: Sequence[ConsolidationResult],
+    *,
+    started_at: Micros,
 ) -> None:
     """Schedule what follows a consolidation: maintenance, a roll-up, and a reflection."""
     now, since = app.clock(), started_at - MAX_CONSOLIDATION_TIME
@@ -421,7 +427,7 @@ async def enqueue_maintenance(
         await reschedule_jobs(tx, "agenda", partition, from_seq=0, due_at=due_at, now=now)
 
 
-async def maintain_memory(app: AppContext, person: PersonId, *, since: Micros = 0) -> None:
+async def maintain_memory(app: LearningContext, person: PersonId, *, since: Micros = 0) -> None:
     """End overdue beliefs and merge duplicates; schedule the next maintenance.
 
     Raises AllowanceUsedUp if a model would have to judge duplicates and the daily limit is spent.
@@ -472,7 +478,7 @@ async def enqueue_rollup(tx: Transaction, person: PersonId, *, now: Micros) -> N
         await reschedule_jobs(tx, "agenda", partition, from_seq=0, due_at=now, now=now)
 
 
-async def roll_up_summaries(app: AppContext, person: PersonId) -> None:
+async def roll_up_summaries(app: LearningContext, person: PersonId) -> None:
     """Roll up old summaries, which takes a model: without one they stay as they are.
 
     Raises AllowanceUsedUp, and ModelError if the model failed.

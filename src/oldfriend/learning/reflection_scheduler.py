@@ -11,7 +11,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import LearningContext
 from oldfriend.app.deletion_filter import load_deletion_filter
 from oldfriend.app.recorded_models import build_background_model
 from oldfriend.app.spend_limits import UsageAccount
@@ -72,7 +72,7 @@ class ReflectionStatus:
     refused: Mapping[str, int]  # rejected ideas of the last two weeks, by reason
 
 
-def find_reflection_blocker(app: AppContext) -> str | None:
+def find_reflection_blocker(app: LearningContext) -> str | None:
     """Return why reflection is off, or None."""
     if not app.settings.memory.forms:
         return LEARNING_OFF
@@ -87,7 +87,7 @@ def build_reflection_partition(name: str, person: PersonId) -> str:
 
 
 async def enqueue_reflection(
-    tx: Transaction, app: AppContext, person: PersonId, *, now: Micros
+    tx: Transaction, app: LearningContext, person: PersonId, *, now: Micros
 ) -> None:
     """Schedule the reflection jobs; one that is queued or postponed already is enough."""
     if find_reflection_blocker(app) is not None:
@@ -98,7 +98,7 @@ async def enqueue_reflection(
             await schedule_job(tx, partition, JobSpec(name=name), person=person, now=now)
 
 
-async def run_reflection(app: AppContext, person: PersonId, name: str) -> None:
+async def run_reflection(app: LearningContext, person: PersonId, name: str) -> None:
     """Run one of the reflection jobs if reflection is still on.
 
     Raises AllowanceUsedUp, BrokenOutput, and what the model raises.
@@ -117,7 +117,7 @@ async def run_reflection(app: AppContext, person: PersonId, name: str) -> None:
         raise
 
 
-async def build_reflection_deps(app: AppContext, person: PersonId) -> ReflectionDeps:
+async def build_reflection_deps(app: LearningContext, person: PersonId) -> ReflectionDeps:
     """Build a reflection's dependencies. Raises AllowanceUsedUp if the daily limit is spent."""
     asker = CallContext(person=person, is_background=True)
     await UsageAccount(db=app.db, settings=app.settings, clock=app.clock, asker=asker).check()
@@ -135,7 +135,7 @@ async def build_reflection_deps(app: AppContext, person: PersonId) -> Reflection
 
 
 async def build_reflection_deps_with_model(
-    app: AppContext, person: PersonId, model: Callable[[str], Awaitable[LanguageModel]]
+    app: LearningContext, person: PersonId, model: Callable[[str], Awaitable[LanguageModel]]
 ) -> ReflectionDeps:
     """Build the dependencies with a given model; embeddings are charged to the person."""
     asker = CallContext(person=person, is_background=True)
@@ -153,7 +153,7 @@ async def build_reflection_deps_with_model(
 
 
 async def load_reflection_status(
-    tx: Transaction, app: AppContext, person: PersonId
+    tx: Transaction, app: LearningContext, person: PersonId
 ) -> ReflectionStatus:
     """Load whether reflection is on, and what it did today."""
     now = app.clock()

@@ -16,7 +16,9 @@ from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import MemoryId, MessageId
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import NEVER_BELIEVED
 from oldfriend.domain.messages import MAX_TEXT_CHARS, Chat, Message, Person, UnloggedMessage
+from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.forgetting.delete import preview_forget
 from oldfriend.inbound.accept import ensure_local_chat, precompute_terms
 from oldfriend.lang.detection import detect_language
@@ -43,6 +45,7 @@ from oldfriend.mcp_server.tool_arguments import (
     take_verbatim,
 )
 from oldfriend.mcp_server.tool_definitions import REMEMBER, build_tools, get_server_prompt
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.message_log import (
     WriteTarget,
@@ -301,6 +304,7 @@ def get_language(app: AppContext, person: Person, text: str) -> str:
 
 
 PROFILE_TOKENS: Final = 1_500
+MAX_RELATIONS: Final = 30
 START_TOKENS: Final = 2_000
 READ_ONLY: Final = (
     "This program may only read the memory, so nothing was stored. The user can give it a token "
@@ -375,7 +379,8 @@ class PersonMemory:
         """Return what is known of a name, or of the person. Raises NotFound."""
         app, person = self.get_app(), self.person
         if name.casefold() in {"", "me", "user", person.name.casefold()}:
-            return {"about": "user", "known": await self.build_profile()}
+            known = await self.build_profile()
+            return {"about": "user", "known": known, "relations": await self._list_relations()}
         await extract_unread(app, person.id)
         try:
             async with app.db.begin_read() as tx:
@@ -391,6 +396,20 @@ class PersonMemory:
             **({"left_out": left_out, "note": NARROWER} if left_out else {}),
             "known": records,
         }
+
+    async def _list_relations(self) -> list[JsonValue]:
+        """Return who is around the person, those named last first: names to ask about."""
+        async with self.get_app().db.begin_read() as tx:
+            memories = await list_memories(tx, self.person.id)
+        relations = [
+            each
+            for each in memories
+            if each.memory.key.endswith(RELATION_KEY_SUFFIX)
+            and each.memory.status not in NEVER_BELIEVED
+        ]
+        relations.sort(key=lambda each: each.stats.last_seen, reverse=True)
+        told: list[JsonValue] = [*dict.fromkeys(each.memory.text for each in relations)]
+        return told[:MAX_RELATIONS]
 
     async def _explain(self, wanted: str) -> dict[str, JsonValue]:
         """Return the evidence for a belief, a reply or a message. Raises NotFound."""

@@ -208,7 +208,7 @@ async def find_principal_by_token(
     program only at /mcp.
     """
     row = await tx.row(
-        f"""SELECT t.expires_at, t.used_at, t.scope, {PERSON_P_COLUMNS}
+        f"""SELECT t.expires_at, t.used_at, t.scope, t.id, {PERSON_P_COLUMNS}
            FROM web_token t JOIN person p ON p.id = t.person
            WHERE t.print = :print AND t.expires_at > :now AND t.scope <> 'calendar'
            AND (t.scope <> 'frontend' OR :for_front_ends = 1)
@@ -221,12 +221,13 @@ async def find_principal_by_token(
     if row is None:
         return None
     return Principal(
-        person=parse_person_row(row[3:]),
+        person=parse_person_row(row[4:]),
         digest=digest,
         expires_at=row[0],
         used_at=row[1],
         scope=row[2],
         is_program=True,
+        token=row[3],
     )
 
 

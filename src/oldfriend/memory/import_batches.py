@@ -73,6 +73,7 @@ class ImportUndoResult:
     sessions: int
     chats: int
     beliefs: int = 0  # that rested on the messages alone or are believed again
+    tasks: int = 0  # of a calendar, that went or stand as they were before
 
 
 async def start_or_resume_batch(
@@ -222,7 +223,8 @@ async def finish_batch(tx: Transaction, batch: ImportBatch, *, now: Micros) -> N
     """Mark a batch as done; one that brought nothing is deleted."""
     await tx.run(
         """DELETE FROM import_batch WHERE id = :id AND person = :person AND added = 0
-           AND NOT EXISTS (SELECT 1 FROM message WHERE batch = :id AND person = :person)""",
+           AND NOT EXISTS (SELECT 1 FROM message WHERE batch = :id AND person = :person)
+           AND NOT EXISTS (SELECT 1 FROM task WHERE batch = :id AND person = :person)""",
         id=batch.id,
         person=batch.person,
     )

@@ -116,12 +116,12 @@ def load_restatement_words(language: str) -> RestatementWords | None:
     if not words:
         return None
     return RestatementWords(
-        copulas=frozenset(words["copulas"]),
+        copulas=frozenset(map(str.casefold, words["copulas"])),
         correction=re.compile(words["correction"]),
         now=re.compile(words["now"]),
-        change_words=frozenset(words["change_words"]),
-        negation_words=frozenset(words["negation_words"]),
-        framing_words=frozenset(words.get("framing_words", ())),
+        change_words=frozenset(map(str.casefold, words["change_words"])),
+        negation_words=frozenset(map(str.casefold, words["negation_words"])),
+        framing_words=frozenset(map(str.casefold, words.get("framing_words", ()))),
     )
 
 

@@ -54,6 +54,7 @@ class Principal:
     used_at: Micros | None = None
     scope: Scope = "admin"  # a browser has all rights of its person
     is_program: bool = False  # it has a token and no session
+    token: str = ""  # the id of a program's token
     made_at: Micros | None = None  # when the session was opened
     page_digest: str = field(default="", repr=False)  # of the secret known only to the page
 

@@ -16,7 +16,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import InvalidInput, TurnFailed
 from oldfriend.domain.ids import MessageId, PersonId, SessionId, TurnId, new_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import Message, estimate_tokens
+from oldfriend.domain.messages import PROGRAM_DETAIL, Message, estimate_tokens
 from oldfriend.inbound.accept import (
     AcceptedMessage,
     ChatContext,
@@ -202,7 +202,7 @@ async def accept_new(
     submission = MessageSubmission(
         text=found.text,
         external_id=found.external_id,
-        details=found.details,
+        details={**found.details, **({PROGRAM_DETAIL: caller.token} if caller.token else {})},
         trust=found.trust,
     )
     accepted = await accept_message(hub.app, chat_context, submission, claim_now=hub.has_capacity)

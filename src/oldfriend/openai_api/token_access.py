@@ -50,6 +50,7 @@ class Caller:
 
     person: Person
     digest: str  # of the token
+    token: str = ""  # its id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +102,13 @@ async def identify_speaker(
     if principal.scope == "read":
         raise ApiRefusal(403, READ_ONLY, kind="permission_error")
     if principal.scope != FRONT_END:
-        return Caller(person=principal.person, digest=principal.digest)
+        return Caller(person=principal.person, digest=principal.digest, token=principal.token)
     sender = read_sender(principal, headers, user)
     async with app.db.begin_read() as tx:
         person = await find_identity(tx, API_CHANNEL, sender.address)
     if person is None:
         return UnknownUser(sender=sender)
-    return Caller(person=person, digest=principal.digest)
+    return Caller(person=person, digest=principal.digest, token=principal.token)
 
 
 def read_sender(principal: Principal, headers: Headers, user: str) -> Sender:

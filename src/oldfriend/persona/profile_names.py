@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import InboundContext
 from oldfriend.app.notifications import Notifier
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, get_zone
@@ -23,7 +23,7 @@ from oldfriend.tasks.zone_changes import move_tasks_to_zone
 
 
 async def update_person(
-    app: AppContext,
+    app: InboundContext,
     person: PersonId,
     *,
     name: str | None = None,

@@ -98,3 +98,13 @@ def format_money(cost: int) -> str:
     if cost and cost < 10 * CENT:
         return f"${cost / MICRODOLLARS:.4f}"
     return f"${cost / MICRODOLLARS:,.2f}"
+
+
+def to_optional_text(value: JsonValue) -> str | None:
+    """Return the value if it is a string, else None."""
+    return value if isinstance(value, str) else None
+
+
+def to_optional_int(value: JsonValue) -> int | None:
+    """Return the value if it is an integer, else None."""
+    return value if isinstance(value, int) else None

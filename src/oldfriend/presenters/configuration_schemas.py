@@ -164,8 +164,11 @@ class ModelTestSchema(Schema):
     """The result of testing a model."""
 
     works: bool
-    told: LocalizedTextSchema = field(
+    message: LocalizedTextSchema = field(
         metadata=describe("What the model said, or why it does not work.")
+    )
+    told: LocalizedTextSchema = field(
+        metadata=describe("The former name of `message`.", deprecated=True)
     )
     took_ms: int
 
@@ -214,6 +217,9 @@ class ChannelSchema(Schema):
     credentials: tuple[ChannelCredentialSchema, ...] = field(
         metadata=describe("What the owner is asked for to connect a bot.")
     )
+    make_link: str | None = field(
+        metadata=describe("Where the platform makes the bot by itself; null if it does not.")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,11 +231,16 @@ class BotSchema(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceSchema(Schema):
+class LinkedAccountSchema(Schema):
     """An address by which you are known."""
 
     channel: str
     address: str
+    label: str = field(
+        metadata=describe(
+            "The address to show; empty where it says nothing, as of a chat program's user."
+        )
+    )
     linked_at: str
 
 
@@ -244,15 +255,15 @@ class PersonMergeSchema(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacesSchema(Schema):
+class LinkedAccountsSchema(Schema):
     """Where you are known, and what can be undone, the last one first."""
 
-    items: tuple[PlaceSchema, ...]
+    items: tuple[LinkedAccountSchema, ...]
     merges: tuple[PersonMergeSchema, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceCodeSchema(Schema):
+class AccountLinkCodeSchema(Schema):
     """A code to send from another app of yours."""
 
     code: str = field(metadata=describe(examples=["123456"]))

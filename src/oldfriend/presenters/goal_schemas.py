@@ -6,7 +6,7 @@ from typing import Self
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.goals.goal import GoalKind, GoalState, GoalStatus, Period
-from oldfriend.goals.goal_desk import count_in_period
+from oldfriend.goals.goal_desk import PARTS_OF_UNIT, add_up, count_in_period, find_total
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 
 
@@ -24,8 +24,19 @@ class GoalSchema(Schema):
     done_in_period: int | None = field(
         metadata=describe("How often it was done in the day, week or month that it is.")
     )
-    told: int = field(metadata=describe("How often something was told that was done for it."))
-    last_told: str | None
+    progress_count: int = field(
+        metadata=describe("How often something was told that was done for it.")
+    )
+    last_progress: str | None = field(metadata=describe("When the last of it was told."))
+    told: int = field(metadata=describe("The former name of `progress_count`.", deprecated=True))
+    last_told: str | None = field(
+        metadata=describe("The former name of `last_progress`.", deprecated=True)
+    )
+    amount_wanted: float | None = field(
+        metadata=describe("How much is wanted in all by its day, such as 50 of “50 km by June”.")
+    )
+    amount_done: float | None = field(metadata=describe("How much of that was told in all."))
+    unit: str | None = field(metadata=describe("The unit of these amounts.", examples=["km"]))
     deadline: str | None
     next_action: str
     created: str
@@ -35,7 +46,10 @@ class GoalSchema(Schema):
     def from_domain(cls, state: GoalState, *, zone: str, now: Micros) -> Self:
         """Present a goal, with times in the person's zone."""
         goal, rhythm = state.goal, state.goal.rhythm
+        total = None if rhythm is not None else find_total(goal)
         scope = DeskScope(person=goal.person, zone=zone, now=now, language=goal.language)
+        count = len(state.progress)
+        last = format_time(state.progress[-1].at, zone) if state.progress else None
         return cls(
             id=goal.id,
             text=goal.text,
@@ -47,8 +61,13 @@ class GoalSchema(Schema):
             done_in_period=None
             if rhythm is None
             else count_in_period(state.progress, rhythm.period, scope),
-            told=len(state.progress),
-            last_told=format_time(state.progress[-1].at, zone) if state.progress else None,
+            progress_count=count,
+            last_progress=last,
+            told=count,
+            last_told=last,
+            amount_wanted=None if total is None else total.value,
+            amount_done=None if total is None else add_up(state.progress) / PARTS_OF_UNIT,
+            unit=None if total is None else total.unit,
             deadline=format_time(goal.deadline, zone),
             next_action=goal.next_action,
             created=format_time(goal.created_at, zone),

@@ -7,11 +7,12 @@ from typing import Any, Self
 
 from oldfriend.channels.channel import WEB_CHANNEL
 from oldfriend.domain.buttons import Button, find_buttons
-from oldfriend.domain.clock import from_micros
+from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence
 from oldfriend.domain.messages import (
+    GROUP_DETAIL,
     PRESSED_DETAIL,
     Message,
     Role,
@@ -20,6 +21,8 @@ from oldfriend.domain.messages import (
 )
 from oldfriend.memory.message_metadata import Metadata, parse_metadata
 from oldfriend.presenters.base_schema import Schema, describe, format_time, to_one_line
+from oldfriend.prompts.locale_phrases import load_phrases
+from oldfriend.turn.quotes import format_moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,9 @@ class MessageSchema(Schema):
     trust: TrustClass
     channel: str = field(
         metadata=describe("The channel on which it was sent.", examples=["web", "telegram"])
+    )
+    group: str | None = field(
+        metadata=describe("The title of the group in which it was said; null in private.")
     )
     session: str = field(metadata=describe("The session the message belongs to."))
     turn: str | None = field(metadata=describe("The turn, which a message and its reply share."))
@@ -84,6 +90,7 @@ class MessageSchema(Schema):
             speaker=message.speaker,
             trust=message.trust,
             channel=message.channel,
+            group=message.details.get(GROUP_DETAIL),
             session=message.session,
             turn=message.turn,
             text=message.text,
@@ -156,8 +163,17 @@ def build_words_fields(message: Message) -> dict[str, Any]:
 
 def format_message(message: Message) -> str:
     """Format a message with its speaker, time and channel."""
-    where = f"{format_speaker(message)}, {format_said_at(message)}, {message.channel}"
-    return f"  • {where}: {to_one_line(message.text)}"
+    return f"  • {format_speaker(message)}, {format_when(message)}: {to_one_line(message.text)}"
+
+
+def format_when(message: Message) -> str:
+    """Format when and on which channel a message was said, as people read it."""
+    return f"{format_time_in_words(message.at, message.zone)}, {message.channel}"
+
+
+def format_time_in_words(at: Micros, zone: str) -> str:
+    """Format a time to the minute as people read it, in its own time zone."""
+    return format_moment(load_phrases("en"), at, zone)
 
 
 def format_speaker(message: Message) -> str:
@@ -246,5 +262,5 @@ def evidence_as_text(evidence: Evidence) -> str:
     """Format one piece of evidence."""
     who = "you" if evidence.trust == "person" else evidence.speaker
     said = "said" if evidence.stance == "supports" else "said against it"
-    at = from_micros(evidence.said_at, evidence.zone).isoformat(timespec="minutes")
-    return f"{who} {said}, {at}: “{to_one_line(evidence.quote)}”"
+    when = format_time_in_words(evidence.said_at, evidence.zone)
+    return f"{who} {said}, {when}: “{to_one_line(evidence.quote)}”"

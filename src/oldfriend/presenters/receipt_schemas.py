@@ -15,7 +15,13 @@ from oldfriend.memory.belief_views import get_memory
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.message_log import get_message
 from oldfriend.memory.receipts import UNPROMPTED_KEY, Receipt, ReceiptItem
-from oldfriend.presenters.base_schema import Schema, describe, to_one_line
+from oldfriend.presenters.base_schema import (
+    Schema,
+    describe,
+    to_one_line,
+    to_optional_int,
+    to_optional_text,
+)
 from oldfriend.presenters.belief_sentences import build_sentence
 from oldfriend.presenters.hit_schemas import Hit, ReasonSchema
 from oldfriend.presenters.message_schemas import (
@@ -26,6 +32,7 @@ from oldfriend.presenters.message_schemas import (
     evidence_as_text,
     format_message,
     format_said_at,
+    format_when,
 )
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.turn.reason_texts import (
@@ -42,6 +49,7 @@ from oldfriend.usage.model_calls import list_shown_ids
 ReceiptObject: TypeAlias = Message | Memory | None
 
 MAX_REPLY_TIME: Final = HOUR  # one that took longer was delayed, which says nothing about speed
+MAX_LEFT_OUT: Final = 3  # items named of what was left out; all of them are in the JSON
 MAX_QUOTES = 3  # of a belief, shown with a reply; `memory show` lists the rest
 SURENESS: Final = "It seemed {likelihood} that this answers you."
 UNSURE: Final = (
@@ -226,12 +234,13 @@ class ReceiptSchema(Schema):
     )
     reply: MessageSchema
     intent: str = field(metadata=describe("How the message was understood, in a sentence."))
-    stood_on: tuple[ReceiptItemSchema, ...] = field(
+    sources: tuple[ReceiptItemSchema, ...] = field(
         metadata=describe("What the reply used, the most certain first.")
     )
-    is_written: bool = field(
-        metadata=describe("Whether it quoted what the person wrote about themselves.")
+    stood_on: tuple[ReceiptItemSchema, ...] = field(
+        metadata=describe("The former name of `sources`.", deprecated=True)
     )
+    is_written: bool = field(metadata=describe("Whether it quoted what the person wrote."))
     also_shown: tuple[ReceiptItemSchema, ...] = field(
         metadata=describe("What else the model was shown.")
     )
@@ -244,9 +253,7 @@ class ReceiptSchema(Schema):
     tokens_in: int | None
     tokens_out: int | None
     cost_usd: float | None
-    seconds: float | None = field(
-        metadata=describe("The time from the question to the reply, in seconds.")
-    )
+    seconds: float | None = field(metadata=describe("Seconds from the question to the reply."))
     sections: tuple[PromptSectionSchema, ...] = field(
         metadata=describe("The sections of the prompt; empty without a model.")
     )
@@ -266,13 +273,15 @@ class ReceiptSchema(Schema):
         model_call: Mapping[str, JsonValue] = model if isinstance(model, dict) else {}
         cost, answerable = to_optional_int(model_call.get("cost")), details.get("answerable")
         unprompted = UnpromptedReasonSchema.from_details(details)
+        sources = build_grounds(resolved, grounds.used)
         return cls(
             id=resolved.receipt.id,
             asked=MessageSchema.from_domain(resolved.asked) if unprompted is None else None,
             unprompted=unprompted,
             reply=MessageSchema.from_domain(resolved.reply),
             intent=format_intent(resolved.receipt),
-            stood_on=build_grounds(resolved, grounds.used),
+            sources=sources,
+            stood_on=sources,
             is_written=bool(details.get(CORE_BLOCK_KEY)),
             also_shown=build_grounds(resolved, grounds.also_in_mind),
             left_out=build_grounds(resolved, grounds.left_out),
@@ -288,16 +297,6 @@ class ReceiptSchema(Schema):
             missing=tuple(list_missing_texts(resolved.receipt)),
             as_text=receipt_as_text(resolved),
         )
-
-
-def to_optional_text(value: JsonValue) -> str | None:
-    """Return the value if it is a string, else None."""
-    return value if isinstance(value, str) else None
-
-
-def to_optional_int(value: JsonValue) -> int | None:
-    """Return the value if it is an integer, else None."""
-    return value if isinstance(value, int) else None
 
 
 def build_grounds(
@@ -399,7 +398,9 @@ def receipt_as_text(resolved: ResolvedReceipt) -> str:
         lines += ["", "Only shown to the model, as earlier conversation:"]
         lines += [format_message(message) for message in resolved.shown_context]
     if grounds.left_out:
-        lines += ["", "Also considered, and left out:", *format_items(resolved, grounds.left_out)]
+        shown, rest = grounds.left_out[:MAX_LEFT_OUT], len(grounds.left_out) - MAX_LEFT_OUT
+        lines += ["", "Also considered, and left out:", *format_items(resolved, shown)]
+        lines += [f"  … and {rest} more, which counted less"] if rest > 0 else []
     return "\n".join(
         [*lines, "", *format_confidence(receipt), *list_missing_texts(receipt)]
     ).rstrip()
@@ -407,7 +408,7 @@ def receipt_as_text(resolved: ResolvedReceipt) -> str:
 
 def format_occasion(resolved: ResolvedReceipt) -> list[str]:
     """Format what was answered, or that nothing was."""
-    when = f"({format_said_at(resolved.asked)}, {resolved.asked.channel}):"
+    when = f"({format_when(resolved.asked)}):"
     if UNPROMPTED_KEY in resolved.receipt.details:
         return [f"I wrote without being asked {when}"]
     return [f"You said {when}", f"    {to_one_line(resolved.asked.text)}", "I replied:"]

@@ -125,7 +125,16 @@ class FindingSchema(Schema):
     """The result of one health check."""
 
     is_well: bool
-    told: LocalizedTextSchema
+    message: LocalizedTextSchema
+    told: LocalizedTextSchema = field(
+        metadata=describe("The former name of `message`.", deprecated=True)
+    )
+
+    @classmethod
+    def from_check(cls, text: str, *, is_well: bool) -> Self:
+        """Present what a check has found."""
+        message = LocalizedTextSchema.from_domain(text)
+        return cls(is_well=is_well, message=message, told=message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,6 +67,9 @@ class TaskListSchema(Schema):
     answer: str | None = field(
         default=None, metadata=describe("What is said about words that were sent.")
     )
+    next: str | None = field(
+        default=None, metadata=describe("The cursor of the next page; null on the last page.")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,18 +79,23 @@ class CalendarEntrySchema(Schema):
     text: str
     due: str | None = field(metadata=describe("When it is due next; null without a time."))
     rrule: str | None = field(metadata=describe("How it repeats, by RFC 5545; null: once."))
-    state: Literal["new", "known", "full"] = field(
-        metadata=describe("`known`: it is on the list already; `full`: the list has no room.")
+    state: Literal["new", "moved", "known", "full"] = field(
+        metadata=describe(
+            "`moved`: it is on the list and changes; `known`: it is there already, or was ended; "
+            "`full`: the list has no room."
+        )
     )
 
     @classmethod
     def from_domain(cls, entry: CalendarEntry, decision: DeskDecision, *, zone: str) -> Self:
         """Present an entry with what becomes of it."""
+        is_move = any(earlier and earlier.id == later.id for later, earlier in decision.saved)
+        changed: Literal["moved", "new"] = "moved" if is_move else "new"
         return cls(
             text=entry.text,
             due=format_time(entry.due_at, zone),
             rrule=entry.rrule,
-            state="new" if decision.saved else "full" if decision.is_full else "known",
+            state=changed if decision.saved else "full" if decision.is_full else "known",
         )
 
 
@@ -96,6 +104,9 @@ class CalendarImportSchema(Schema):
     """What of a calendar file is put on the list, or would be."""
 
     items: tuple[CalendarEntrySchema, ...]
+    number: int | None = field(
+        metadata=describe("The number of the import to undo it by; null if nothing was new.")
+    )
     unused: tuple[str, ...] = field(
         metadata=describe("A line for each entry that is over or cannot be kept.")
     )

@@ -164,6 +164,10 @@ class AuditRecordSchema(Schema):
     dollars: float | None = field(metadata=describe("Null if it is not known, or nothing."))
     ms: int | None
     details: str
+    asked: str = field(metadata=describe("The message that asked for it; empty if none did."))
+    asked_by: str = field(
+        metadata=describe("The channel that it came by, or the id of the program's token.")
+    )
 
     @classmethod
     def from_domain(cls, record: AuditRecord, zone: str, words: ToolWords) -> Self:
@@ -180,6 +184,8 @@ class AuditRecordSchema(Schema):
             dollars=None if record.cost is None else record.cost / MICRODOLLARS,
             ms=None if record.latency_us is None else round(record.latency_us / MILLISECOND_US),
             details=record.details,
+            asked=record.asked,
+            asked_by=record.asked_by,
         )
 
 

@@ -1,4 +1,4 @@
-"""Jobs table: reads, inserts, updates and deletes the rows of queued jobs.
+"""Jobs table: reads, inserts, updates and deletes the rows of queued jobs and of dead letters.
 
 Inbox and outbox are strictly ordered: behind a job that is not due yet, all later ones wait. In the
 agenda each job becomes due by itself. The jobs of a group (the messages of a turn, the parts of a

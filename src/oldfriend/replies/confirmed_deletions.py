@@ -11,24 +11,25 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.forgetting.delete import forget, hash_plan
 from oldfriend.lang.command_menu import CommandMenu
 from oldfriend.memory.deletion.audit_log import AuditEntry, get_audit_entry, list_purges
-from oldfriend.memory.deletion.selection import DeletionRequest, select_by_id
+from oldfriend.memory.deletion.selection import DeletionRequest, PurgeEnd, select_by_id
 from oldfriend.queues.jobs_table import delete_jobs
 from oldfriend.queues.queue import lock_partition
 from oldfriend.queues.scheduled_jobs import JobSpec, parse_job_spec, schedule_job
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
 from oldfriend.turn.belief_changes import FORGET_NOTICE, PURGE_JOB, TELL_JOB
-from oldfriend.turn.request_handlers.forget_requests import load_preview
+from oldfriend.turn.request_handlers.forget_requests import ForgettingPreview, load_preview
 from oldfriend.turn.request_handlers.own_data_requests import format_counts
 
 
 async def purge_person(app: AppContext, job: Job) -> None:
-    """Forget everything of a person and tell them; after a crash, nothing that came later goes."""
+    """Forget everything of a person that was there at their yes, and tell them; only once."""
     assert job.person is not None
     arguments = parse_job_spec(job).arguments
     before = int(str(arguments["purges"]))
     done = await find_purge(app, job.person, before)
     if done is None:
-        await forget(app, job.person, DeletionRequest(everything=True))
+        up_to = read_end(arguments)
+        await forget(app, job.person, DeletionRequest(everything=True, up_to=up_to))
         done = await find_purge(app, job.person, before)
         assert done is not None
     say = CommandMenu.load(str(arguments["language"])).say
@@ -63,6 +64,7 @@ async def forget_chosen(app: AppContext, job: Job) -> None:
 
     async def hand_over(tx: Transaction, entry: str) -> None:
         told = {each: arguments[each] for each in ("chat", "language")}
+        told |= {"asked": count_asked(preview)}
         spec = JobSpec(name=TELL_JOB, arguments={**told, "entry": entry})
         await lock_partition(tx, job.queue, job.partition)
         await delete_jobs(tx, [job])
@@ -70,6 +72,11 @@ async def forget_chosen(app: AppContext, job: Job) -> None:
 
     seen = hash_plan(preview.plan)
     await forget(app, job.person, request, seen_digest=seen, on_deleted=hand_over)
+
+
+def count_asked(preview: ForgettingPreview) -> int:
+    """Count the messages in which it was asked for, which go, too, and were not shown."""
+    return len({each.id for each in preview.plan.messages}) - len(preview.messages)
 
 
 async def tell_forgotten(app: AppContext, job: Job) -> None:
@@ -80,7 +87,9 @@ async def tell_forgotten(app: AppContext, job: Job) -> None:
         done = await get_audit_entry(tx, job.person, str(arguments["entry"]))
     say = CommandMenu.load(str(arguments["language"])).say
     head = say["forgotten" if done.proved_at is not None else "forgotten_unproved"]
-    text = "\n".join([head, *format_counts(done.counts, say)])
+    asked = int(str(arguments.get("asked", 0)))
+    counts = {**done.counts, "messages": done.counts.get("messages", 0) - asked, "asked": asked}
+    text = "\n".join([head, *format_counts(counts, say)])
     key = f"{FORGET_NOTICE}/{arguments['entry']}"
     await tell(app, job.person, text, arguments, key=key, reason=say["forget_reason"])
 
@@ -103,6 +112,15 @@ async def read_request(
 def read_texts(value: JsonValue) -> list[str]:
     """Return the texts of a list in a job."""
     return [str(each) for each in value] if isinstance(value, list) else []
+
+
+def read_end(arguments: Mapping[str, JsonValue]) -> PurgeEnd | None:
+    """Return how far a purge reaches; None: a job of an earlier version takes all."""
+    match arguments:
+        case {"yes": int(message), "reply": int(reply), "change": int(change)}:
+            return PurgeEnd(message=message, reply=reply, change=change)
+        case _:
+            return None
 
 
 async def find_purge(app: AppContext, person: PersonId, before: int) -> AuditEntry | None:

@@ -12,13 +12,16 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import log_warning
+from oldfriend.channels.channel import WEB_CHANNEL
 from oldfriend.config.keys import PUSH_NAME, find_key, store_key
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
+from oldfriend.domain.buttons import dump_buttons, find_buttons
 from oldfriend.domain.clock import DAY, MINUTE, SECOND, Micros
 from oldfriend.domain.errors import FetchFailed, NotFound
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.job_types import Job, PartitionFilter
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
 from oldfriend.memory.message_log import get_message
 from oldfriend.memory.people import get_companion_name
@@ -45,6 +48,8 @@ RETRY_AFTER: Final[tuple[Micros, ...]] = (30 * SECOND, 2 * MINUTE, 10 * MINUTE, 
 """How long to wait after each attempt in vain; then it is given up."""
 MAX_SHOWN_CHARS: Final = 300
 """More of a text no device shows."""
+MAX_BUTTONS: Final = 2
+"""More of them few browsers show."""
 TOPIC_CHARS: Final = 32
 
 
@@ -157,7 +162,10 @@ async def send(app: AppContext, subscription: PushSubscription, text: PushText) 
 
 
 def build_payload(message: Message, title: str, subscription: PushSubscription) -> bytes:
-    """Build what the browser shows: no more than that, and no words where none are wanted."""
+    """Build what the browser shows: no more than that, and no words where none are wanted.
+
+    The first buttons of a message in the chat of the page come with its words.
+    """
     from oldfriend.channels.markdown_parts import strip_markdown
 
     shown = strip_markdown(message.text) if message.is_markdown else message.text
@@ -165,7 +173,10 @@ def build_payload(message: Message, title: str, subscription: PushSubscription) 
         shown = load_proactive_phrases(message.language).phrases["notice"]
     if len(shown) > MAX_SHOWN_CHARS:
         shown = f"{shown[: MAX_SHOWN_CHARS - 1]}…"
-    fields = {"title": title, "body": shown, "tag": message.id}
+    fields: dict[str, JsonValue] = {"title": title, "body": shown, "tag": message.id}
+    is_pressed_here = message.channel == WEB_CHANNEL and subscription.shows != "hint"
+    if is_pressed_here and (buttons := find_buttons(message.details)[:MAX_BUTTONS]):
+        fields["buttons"] = dump_buttons(buttons)
     return json.dumps(fields, ensure_ascii=False).encode()
 
 

@@ -49,6 +49,7 @@ from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Outcome, Utterance
 from oldfriend.usage.model_calls import clear_committed_calls, load_completions_by_step
 from oldfriend.usage.tool_calls import delete_read_calls
+from oldfriend.usage.tool_log import LoggedToolUse, log_tool_use
 
 MAX_RETRIES: Final = 3
 RETRY_PAUSE: Final = 2 * MINUTE
@@ -56,6 +57,8 @@ LATE_AFTER: Final = 5 * MINUTE
 """What comes later than this says so."""
 BLOCKED_RETRY: Final = HOUR
 """How long to wait before trying again while no chat of the person accepts messages."""
+ACTION_NAME: Final = "action"
+"""How the log of tools names an action at its time that failed."""
 ALLOWED: Final = (LogToolUse, LogHandledRequest, KeepPendingCall)
 """The changes that an action may make: its log, and a call that waits for the person's yes."""
 
@@ -346,6 +349,15 @@ async def tell(
     if sent is None:
         await schedule_reminder(tx, task, now=now, retry_at=now + BLOCKED_RETRY)
         return
+    if not result.text:
+        failure = LoggedToolUse(
+            turn=build_turn_id(task),
+            name=ACTION_NAME,
+            status="failed",
+            made_at=now,
+            arguments={"task": task.short_id},
+        )
+        await log_tool_use(tx, task.person, failure)
     scope = ChangeScope(person=utterance.person, message=sent, now=now)
     for change in result.changes:
         await change.apply(tx, scope)

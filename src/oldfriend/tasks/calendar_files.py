@@ -1,7 +1,7 @@
 """Calendar files: tasks as iCalendar (RFC 5545), and what such a file asks to be reminded of."""
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from importlib import import_module
 from itertools import islice, takewhile
@@ -22,7 +22,10 @@ MAX_ENTRIES: Final = 500
 MAX_TEXT_CHARS: Final = 300
 MAX_PAST_TIMES: Final = 2_000
 """So often a monthly or yearly series may have come before; others are found without counting."""
+MAX_UID_CHARS: Final = 300
 PRODUCT: Final = "-//Oldfriend//Tasks//EN"
+OWN_UID_SUFFIX: Final = "@oldfriend"
+"""Ends the ids of tasks in our own calendars."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,7 @@ class CalendarEntry:
     rrule: str | None = None
     starts_at: Micros | None = None  # from which a series counts
     zone: str | None = None  # of a series; None: that of the person
+    uid: str = ""  # the entry's own id in the calendar, the same when it moves
 
 
 def load_library() -> ModuleType:
@@ -61,7 +65,7 @@ def write_calendar(tasks: Sequence[Task]) -> bytes:
 def build_component(library: ModuleType, task: Task) -> "Component":
     """Return a task as a part of a calendar."""
     component: Component = library.Todo() if task.due_at is None else library.Event()
-    component.add("uid", f"{task.id}@oldfriend")
+    component.add("uid", f"{task.id}{OWN_UID_SUFFIX}")
     component.add("summary", task.text)
     component.add("dtstamp", from_micros(task.changed_at))
     if task.due_at is None:
@@ -118,11 +122,19 @@ def read_calendar(
         try:
             check_room(max(len(entries) + 1, series))
             check_exceptions(component, moved)
-            entries.append(read_component(component, text, zone=zone, now=now))
+            entry = read_component(component, text, zone=zone, now=now)
+            entries.append(replace(entry, uid=read_uid(component)))
         except (InvalidInput, ValueError, TypeError, AttributeError, OverflowError) as error:
             reason = str(error) if isinstance(error, InvalidInput) else "it cannot be read"
             refused.append(f"{text or 'Without a title'}: {reason}")
     return entries, refused
+
+
+def read_uid(component: "Component") -> str:
+    """Return the id of an entry; a moved day of a series has one of its own."""
+    uid, day = str(component.get("UID") or ""), component.get("RECURRENCE-ID")
+    name = uid if day is None or not uid else f"{uid}/{day.dt.isoformat()}"
+    return " ".join(name.split())[:MAX_UID_CHARS]
 
 
 def check_calendar_size(content: bytes) -> None:

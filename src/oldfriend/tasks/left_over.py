@@ -4,13 +4,16 @@ The text of a reminder may still hold some; "Monday again." only sighs.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.sentence_words import remove_words
-from oldfriend.tasks.time_words import TimeBook
+from oldfriend.tasks.time_words import TimeBook, TimeWord
 from oldfriend.tasks.told_time import Told
 
+MAX_GAP: Final = 4
+"""Characters between a day and its hour."""
 _CLOCK_LIKE: Final = re.compile(
     r"(?<![\w.,:/-])(?:2[0-3]|[01]?\d)(?:[.:][0-5]\d|[hH])(?![\w.,:/%€$-])"
 )
@@ -29,7 +32,7 @@ def has_left_over(book: TimeBook, what: str, told: Told) -> bool:
     if is_without_year and _YEAR_LIKE.match(what):
         return True
     words = book.find(what)
-    kinds = {each.kind for each in words}
+    kinds = {"clock" if "h" in each.groups else each.kind for each in words}
     is_series = told.every is not None
     if "every" in kinds or (not is_series and book.recurring.search(what)):
         return True
@@ -38,10 +41,37 @@ def has_left_over(book: TimeBook, what: str, told: Told) -> bool:
     is_other_day = any(each.kind == "day" and each.entry.get("ahead") != 0 for each in words)
     if is_series and (is_other_day or "until" in kinds):
         return True
-    is_hour_told = bool(told.clock or told.amount or told.offset)
+    is_hour_told = bool(told.clock or told.amount or told.offset) or has_whole(words, told)
     if not is_hour_told and ("clock" in kinds or _CLOCK_LIKE.search(what)):
         return True
     return not is_hour_told and bool(book.loose_hour.search(what))
+
+
+def has_whole(words: Sequence[TimeWord], told: Told) -> bool:
+    """Tell whether all hours among words stand beside a day, another one than the reminder's."""
+    days = [each for each in words if each.kind == "day"]
+    clocks = [each for each in words if each.kind == "clock" or "h" in each.groups]
+    return (
+        len(days) == 1
+        and bool(clocks)
+        and all(
+            any(
+                told.day is not None
+                and is_other(day, told.day)
+                and 0 <= clock.start - day.end <= MAX_GAP
+                for day in days
+            )
+            for clock in clocks
+        )
+    )
+
+
+def is_other(day: TimeWord, than: TimeWord) -> bool:
+    """Tell whether words name a day otherwise than those of another one do."""
+    names = ("day", "d", "ord", "dw", "month", "mo")
+    if {"ahead", "holiday"} & {*day.entry, *than.entry}:
+        return day.entry != than.entry or day.groups != than.groups
+    return any(day.groups.get(each) != than.groups.get(each) for each in names)
 
 
 def is_sigh(text: str, asked: AskedTask, again: re.Pattern[str], *, is_question: bool) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.sentence_words import split_sentences
@@ -55,17 +56,20 @@ def read_about_list(phrases: TaskPhrases, sentence: str) -> AskedTask | None:
     asked = phrases.read(sentence)
     if asked is None or not asked.is_maybe:
         return asked
-    return None if is_complete(phrases.read_reminder(sentence)) else asked
+    return None if is_complete(phrases, phrases.read_reminder(sentence)) else asked
 
 
 def read_run(phrases: TaskPhrases, run: Sequence[str]) -> Read:
     """Return what sentences ask for: two reminders or more, each in its own, or one in all."""
     single = [phrases.read_reminders(each) for each in run] if len(run) > 1 else []
-    complete = [each for found in single if all(map(is_complete, found)) for each in found]
+    is_whole = [all(is_complete(phrases, each) for each in found) for found in single]
+    complete = [
+        each for found, whole in zip(single, is_whole, strict=True) if whole for each in found
+    ]
     found = phrases.read_reminders(" ".join(run)) if len(complete) < 2 else []
     if complete and not found:
-        pairs = zip(run, single, strict=True)
-        left = [text for text, found in pairs if not found or not all(map(is_complete, found))]
+        told = zip(run, single, is_whole, strict=True)
+        left = [text for text, found, whole in told if not found or not whole]
         return run, complete, left
     if not found:
         return run, [], run
@@ -73,17 +77,35 @@ def read_run(phrases: TaskPhrases, run: Sequence[str]) -> Read:
     return run, found, left
 
 
-def is_complete(asked: AskedTask | None) -> bool:
-    """Whether a reminder has its text and its time."""
+def is_complete(phrases: TaskPhrases, asked: AskedTask | None) -> bool:
+    """Whether a reminder has its text and its time; "that day at ten" needs another sentence."""
     if asked is None or not asked.what:
         return False
     told = asked.told
-    is_sure = told is not None and told.doubt is None
-    is_told = told is not None and is_sure and bool(told.words) and told.words != (told.offset,)
-    return asked.action == "todo" or is_told  # "an hour before" needs what another sentence tells
+    if asked.action == "todo" or told is None:
+        return asked.action == "todo"
+    is_dayless = not (told.day or told.amount or told.every)
+    refers = phrases.book.refers.search(to_simplified(asked.time_words))
+    return (
+        told.doubt is None
+        and bool(told.words)
+        and not (is_dayless and (told.offset is not None or refers is not None))
+    )
 
 
 def is_part(phrases: TaskPhrases, sentence: str, asked: AskedTask) -> bool:
     """Whether a sentence holds a part of what a request says."""
     said = [*asked.what.split(", "), asked.time_words]
     return bool(phrases.list_cues(sentence)) or any(each and each in sentence for each in said)
+
+
+def list_undecided(text: str, asked: Sequence[AskedTask]) -> list[str]:
+    """Return the sentences that only name what is no task: an order to forget beside a reminder."""
+    sentences = split_sentences(text)
+    refs = [each.ref for each in asked if each.is_maybe and each.action == "cancel" and each.ref]
+    others = [each.what or each.ref for each in asked if each.ref not in refs]
+    return [
+        each
+        for each in sentences
+        if any(ref in each for ref in refs) and not any(one and one in each for one in others)
+    ]

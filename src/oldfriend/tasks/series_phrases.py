@@ -407,7 +407,8 @@ def read_rule_day(days: DayResolver, rule: Rule, told: Told) -> tuple[Rule, bool
         by_day = {"BYMONTHDAY": -1} if is_end else place_in_month(found.day)
     else:
         by_day = {"BYMONTH": found.month, "BYMONTHDAY": found.day}
-    return {**rule, **by_day}, "d" in groups or "ord" in groups
+    is_begun = rule["FREQ"] == "MONTHLY" and bool({"month", "mo"} & set(groups))
+    return {**rule, **by_day}, ("d" in groups or "ord" in groups) and not is_begun
 
 
 def place_in_month(number: int) -> Rule:

@@ -5,21 +5,22 @@ does. Whatever is in doubt is asked about.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
 from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.tasks.asked_task import AskedTask
-from oldfriend.tasks.left_over import has_left_over
+from oldfriend.tasks.left_over import has_left_over, is_other
+from oldfriend.tasks.reminder_text import MIN_CLEAR, WHAT, find_what
 from oldfriend.tasks.request_features import TaggedToken
 from oldfriend.tasks.request_tagger import KINDS, LABELS, MAX_NONE, TaggedMessage
 from oldfriend.tasks.time_words import TimeBook, TimeWord
 from oldfriend.tasks.told_time import Question, Told
-from oldfriend.tasks.when_spans import HOLE, Span, is_short, mask, read_when
+from oldfriend.tasks.when_spans import HOLE, Span, is_inside, is_short, is_weekday, mask, read_when
 
-WHAT, WHEN, EVENT = (LABELS.index(each) for each in ("what", "when", "event"))
+WHEN, EVENT = (LABELS.index(each) for each in ("when", "event"))
 NONE, TODO, ASK, REMINDER = (KINDS.index(each) for each in ("none", "todo", "ask", "reminder"))
 MAX_NONE_TIMELESS: Final = 0.12
 """A message in which no word surely tells when is no reminder from this probability on."""
@@ -36,28 +37,22 @@ MIN_SURE: Final = 0.55
 """What tells the time is in doubt below it."""
 MIN_SURELY_WHEN: Final = 0.9
 MIN_CERTAINLY_WHEN: Final = 0.97
+MIN_CUT: Final = 0.8
+"""Two times of which each is as likely one of a reminder's are those of two reminders."""
+MAX_EVENT: Final = 0.1
+"""Words of time that are so unlikely to tell when to remind tell when something else is."""
 MIN_APART: Final = 0.6
 """A day that is as much likelier than the hour beside it, or less, is told apart from it."""
 MIN_REMINDER: Final = 0.12
-MAX_OTHER: Final = 0.95
-MAX_OTHER_BESIDE: Final = 0.85
-"""Of a clause in which no word is likely what to remind of."""
-MIN_WHAT: Final = 0.35
-"""Clauses in which no word is as likely what to remind of are not."""
-MIN_CLEAR: Final = 0.5
-MIN_SURELY_WHAT: Final = 0.8
-MIN_TOLD: Final = 0.6
-"""If no word is as likely what to remind of, all that is no time and no request may be."""
-MAX_SURELY_OTHER: Final = 0.98
-MIN_CHARS: Final = 6
-MIN_CHARS_UNSPACED: Final = 2
-"""So little of a message is hardly all there is to remind of, if it says more."""
+MIN_SURELY_REMINDER: Final = 0.95
+"""From it on, the one time that is told is the reminder's, whatever its words look like."""
 MAX_PLACE: Final = 1_000_000
 """Beyond the end of any message."""
 _TIMES: Final = frozenset({"clock", "day", "part", "amount"})
 _CHOSEN: Final = frozenset({"clock", "day", "part"})
+_HOUR: Final = re.compile(r"\d{1,2}(?:[:.h]\d\d)?")
+_MINUTES: Final = re.compile(r"(?<=\d)[:.]\d\d(?![\d.:])")
 _NEAR: Final = re.compile(r"(?:[^\w]{0,3}\w{1,15}){1,2}|[^\w]{0,9}")
-EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»()"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +117,8 @@ def read_one(
 ) -> AskedTask | None:
     """Return the one reminder or to-do of a message."""
     chosen = choose_clusters(tagged, clusters)
+    starts = find_starts(book, text, clusters, chosen)
+    chosen += [each for each in starts if each not in chosen]
     spans = find_when(book, text, tagged, clusters, chosen)
     others = [
         word for cluster in clusters for word in cluster.words if not is_inside(word.start, spans)
@@ -151,23 +148,53 @@ def read_one(
     rated = [
         each
         for each in clusters
-        if (each in chosen or each.kinds != {"part"}) and not is_used(told, each)
+        if (each in chosen or each.kinds != {"part"})
+        and not is_used(told, each)
+        and each not in starts
+        and not is_told_surely(each, chosen)
     ]
     sure = min((max(each.likely, 1 - each.likely) for each in rated), default=1.0)
     is_doubtful = (
         bool(read.unread)
         or is_unread(book, text, tagged, [*spans, *lent])
+        or has_unread_hour(tagged, told, [*spans, *lent])
         or sure < MIN_SURE
         or float(tagged.kinds[REMINDER]) < MIN_REMINDER
     )
     is_choice = (
         has_choice(book, text, tagged.times)
         or any(map(str.isdecimal, read.unread))
-        or lacks_part(told, others)
+        or lacks_part(told, drop_whole(told, others, clusters))
         or (bool(what) and has_left_over(book, drop_lent(text, what, told, spans), told))
     )
     doubt: Question | None = "several" if is_choice else "guess" if is_doubtful else None
     return replace(asked, told=replace(told, doubt=doubt))
+
+
+def is_told_surely(cluster: Cluster, chosen: Sequence[Cluster]) -> bool:
+    """Whether words that were not chosen only tell what others surely tell: another day or hour."""
+    sure = {
+        kind
+        for each in chosen
+        if each is not cluster and each.likely >= MIN_CERTAINLY_WHEN
+        for kind in each.kinds
+    }
+    return cluster not in chosen and cluster.kinds <= sure
+
+
+def has_unread_hour(tagged: TaggedMessage, told: Told, spans: Sequence[Span]) -> bool:
+    """Whether a number beside what asks may be the hour that a time lacks: "say 8ish"."""
+    if told.clock is not None or told.amount is not None or told.offset is not None:
+        return False
+    asking = {each.sentence for each in tagged.tokens if each.cue}
+    return any(
+        token.word.isdecimal()
+        and token.sentence in asking
+        and label[WHAT] < MIN_CLEAR
+        and token.time in {"", "vague"}
+        and not is_inside(token.start, spans)
+        for token, label in zip(tagged.tokens, tagged.labels, strict=True)
+    )
 
 
 def is_used(told: Told, cluster: Cluster) -> bool:
@@ -225,7 +252,7 @@ def find_cuts(tagged: TaggedMessage, clusters: Sequence[Cluster]) -> list[int]:
     Times that tell the same, with words to remind of between them, are those of several: each
     has the words that follow it, or each has those that precede it.
     """
-    timed = [each for each in clusters if each.likely >= MIN_CLEAR and each.kinds & _TIMES]
+    timed = [each for each in clusters if each.likely >= MIN_CUT and each.kinds & _TIMES]
     if len(timed) < 2 or any({"offset", "every", "until"} & each.kinds for each in timed):
         return []
     if any(not one.kinds & other.kinds & _TIMES for one, other in pairwise(timed)):
@@ -296,6 +323,27 @@ def lacks_part(told: Told, others: Sequence[TimeWord]) -> bool:
     return told.clock is not None and told.day is None and "day" in kinds
 
 
+def drop_whole(
+    told: Told, words: Sequence[TimeWord], clusters: Sequence[Cluster]
+) -> list[TimeWord]:
+    """Return words without the hours that have a day of their own, if the reminder's is another.
+
+    "Match on Saturday at 11, tell me on Friday evening to wash the shirt." The day before
+    something has no use for its hour.
+    """
+    if told.offset is not None:
+        sure = [word for each in clusters if each.likely < MAX_EVENT for word in each.words]
+        return [each for each in words if each.kind != "clock" or each not in sure]
+    if told.day is None:
+        return [*words]
+    whole: list[TimeWord] = []
+    for each in clusters:
+        days = [word for word in each.words if word.kind == "day"]
+        if days and all(is_other(word, told.day) for word in days):
+            whole += each.words
+    return [each for each in words if each.kind != "clock" or each not in whole]
+
+
 def list_clusters(book: TimeBook, text: str, tagged: TaggedMessage) -> list[Cluster]:
     """List the words of time that stand together."""
     groups: list[list[TimeWord]] = []
@@ -338,8 +386,8 @@ def choose_clusters(tagged: TaggedMessage, clusters: Sequence[Cluster]) -> list[
     an hour: "Good evening". An hour that comes again, if no other time is told, does in any case.
     """
     chosen = [each for each in clusters if each.likely >= 0.5]
-    if not chosen and len(clusters) == 1 and clusters[0].kinds >= {"every", "clock"}:
-        chosen = [*clusters] if is_in_asking_clause(tagged, clusters[0]) else []
+    if not chosen:
+        chosen = choose_only_time(tagged, clusters)
     timed = [each for each in chosen if each.kinds & {"clock", "amount", "offset"}]
     if timed:
         chosen = [each for each in chosen if each.kinds != {"part"} or len(chosen) == 1]
@@ -348,6 +396,42 @@ def choose_clusters(tagged: TaggedMessage, clusters: Sequence[Cluster]) -> list[
         if len(beside) == 1:
             chosen = [each for each in chosen if each in beside or each not in timed]
     return chosen
+
+
+def choose_only_time(tagged: TaggedMessage, clusters: Sequence[Cluster]) -> list[Cluster]:
+    """Return the one time of a message, if it surely asks for a reminder and tells no other.
+
+    "The cake tomorrow at nine, tell me then": what is then is what the reminder is for.
+    """
+    timed = [each for each in clusters if each.kinds & {"clock", "amount"}]
+    told = [each for each in clusters if not timed or not is_repeated(each, timed[0])]
+    if len(told) != 1 or not told[0].kinds & {"clock", "amount", "day", "every"}:
+        return []
+    asking = {each.clause for each in tagged.tokens if each.cue}
+    if any(
+        each.word.isdecimal() and each.clause in asking and not each.time for each in tagged.tokens
+    ):
+        return []  # "tell me at 845"
+    is_series = told[0].kinds >= {"every", "clock"} and is_in_asking_clause(tagged, told[0])
+    return told if is_series or float(tagged.kinds[REMINDER]) >= MIN_SURELY_REMINDER else []
+
+
+def find_starts(
+    book: TimeBook, text: str, clusters: Sequence[Cluster], chosen: Sequence[Cluster]
+) -> list[Cluster]:
+    """Return the day from which a series comes, told apart from it: "starting tomorrow"."""
+    weekdays = [word for each in chosen for word in each.words if is_weekday(word)]
+    if len(weekdays) < 2 and not any({"every", "until"} & each.kinds for each in chosen):
+        return []
+    return [each for each in clusters if each.kinds == {"day"} and book.is_start(text, *each.span)]
+
+
+def is_repeated(cluster: Cluster, whole: Cluster) -> bool:
+    """Whether words of time only say again what others told whole."""
+    known = [(each.kind, each.entry, each.groups) for each in whole.words]
+    return cluster is not whole and all(
+        (each.kind, each.entry, each.groups) in known for each in cluster.words
+    )
 
 
 def is_in_asking_clause(tagged: TaggedMessage, cluster: Cluster) -> bool:
@@ -375,14 +459,33 @@ def find_when(
         )
         if not is_when:
             continue
-        if runs and runs[-1][2] == place - 1:
+        if runs and is_number(tagged.tokens[runs[-1][2] + 1 : place], tagged.text):
             runs[-1] = (runs[-1][0], token.end, place)
         else:
             runs.append((token.start, token.end, place))
     spans = [(start, end) for start, end, _ in runs]
     words = book.find_loosely(mask(text, spans))
-    trimmed = (trim(book, text, span, words) for span in spans)
+    trimmed = (trim(book, text, span, words) for span in complete(book, text, spans))
     return [each for each in trimmed if each is not None]
+
+
+def complete(book: TimeBook, text: str, spans: Sequence[Span]) -> list[Span]:
+    """Return spans with what belongs to their times: "6" with ":50", half of an amount with all."""
+    amounts = [each for each in book.find_loosely(text) if each.kind == "amount"]
+    leads = book.find_until(text)
+    whole: list[Span] = []
+    for start, end in spans:
+        more = _MINUTES.match(text, end)
+        lead = [each for each, after in leads if after == start]
+        cut = [each.start for each in amounts if each.start < start < each.end]
+        whole.append((min([start, *lead, *cut]), end if more is None else more.end()))
+    return whole
+
+
+def is_number(tokens: Sequence[TaggedToken], text: str) -> bool:
+    """Whether nothing but an hour in digits stands between words that tell when, or nothing."""
+    between = text[tokens[0].start : tokens[-1].end] if tokens else ""
+    return not between or _HOUR.fullmatch(between) is not None
 
 
 def trim(book: TimeBook, text: str, span: Span, words: Sequence[TimeWord]) -> Span | None:
@@ -413,93 +516,3 @@ def last_words(text: str) -> str:
 def is_telling(book: TimeBook, text: str) -> bool:
     """Whether words may be a part of a time."""
     return bool(book.significant.search(text) or book.refers.search(text))
-
-
-def is_inside(place: int, spans: Iterable[Span]) -> bool:
-    """Whether a place lies in one of some spans."""
-    return any(start <= place < end for start, end in spans)
-
-
-def find_what(
-    book: TimeBook, tagged: TaggedMessage, spans: Sequence[Span], lent: Sequence[Span] = ()
-) -> str:
-    """Return what to remind of: the clauses that say it, from the first word that does.
-
-    Where nothing else surely is, it is what lends its time: all of its clause.
-    """
-    likely = tagged.labels[:, WHAT]
-    best = tagged.labels.argmax(axis=1) == WHAT
-    clauses: dict[int, list[int]] = {}
-    for place, token in enumerate(tagged.tokens):
-        is_word = token.word[0].isalnum() and not is_inside(token.start, spans)
-        if is_word and (best[place] or not token.cue):
-            clauses.setdefault(token.clause, []).append(place)
-    said = [
-        places for places in clauses.values() if not all(tagged.tokens[each].cue for each in places)
-    ]
-    chosen = [places for places in said if float(likely[places].max()) > MIN_WHAT]
-    kept = [place for places in chosen for place in cut_clause(tagged, places, MAX_OTHER)]
-    sure = float(likely[kept].mean()) if kept else 0.0
-    about = find_event_clauses(tagged, lent) if lent else set[int]()
-    own = [each for each in kept if tagged.tokens[each].clause not in about]
-    if about and (not own or float(likely[own].mean()) < MIN_SURELY_WHAT):
-        told = [places for places in said if places in chosen or is_of(tagged, places, about)]
-        cut = [
-            places if is_of(tagged, places, about) else cut_clause(tagged, places, MAX_OTHER)
-            for places in told
-        ]
-        return ", ".join(filter(None, (join_tokens(book, tagged, each) for each in cut)))
-    least = MIN_CHARS if book.is_spaced else MIN_CHARS_UNSPACED
-    is_little = sum(len(tagged.tokens[each].word) for each in kept) < least
-    told = said if is_little or sure < MIN_CLEAR else chosen
-    is_told = any(float(likely[each].max()) >= MIN_TOLD for each in said)
-    asking = {each.sentence for each in tagged.tokens if each.cue or is_inside(each.start, spans)}
-    near = [places for places in said if tagged.tokens[places[0]].sentence in asking]
-    most, told = (MAX_OTHER, told) if is_told else (MAX_SURELY_OTHER, near or said)
-    cut = [
-        cut_clause(tagged, places, most if places in chosen or not is_told else MAX_OTHER_BESIDE)
-        for places in told
-    ]
-    pieces = (join_tokens(book, tagged, places) for places in (cut if any(cut) else said))
-    return ", ".join(each for each in pieces if each)
-
-
-def find_event_clauses(tagged: TaggedMessage, lent: Sequence[Span]) -> set[int]:
-    """Return the clauses of which words lend their time, and those before, if they ask nothing."""
-    asking = {each.clause for each in tagged.tokens if each.cue}
-    lending = {each.clause for each in tagged.tokens if is_inside(each.start, lent)}
-    return (lending | {each - 1 for each in lending}) - asking
-
-
-def is_of(tagged: TaggedMessage, places: Sequence[int], clauses: set[int]) -> bool:
-    """Whether places of one clause are of one of some."""
-    return tagged.tokens[places[0]].clause in clauses
-
-
-def cut_clause(tagged: TaggedMessage, places: Sequence[int], most: float) -> list[int]:
-    """Return the places of a clause without those at its ends that are rather of something else."""
-    other = tagged.labels[:, LABELS.index("other")]
-    kept = [each for each in places if other[each] < most]
-    return [each for each in places if kept and kept[0] <= each <= kept[-1]]
-
-
-def join_tokens(book: TimeBook, tagged: TaggedMessage, places: Sequence[int]) -> str:
-    """Return the words at some places of a message as one text, without those that join times."""
-    pieces: list[str] = []
-    before = None
-    for place in places:
-        token = tagged.tokens[place]
-        word = tagged.text[token.start : token.end]
-        if before is not None and is_joint(tagged, before, place):
-            pieces[-1] += tagged.text[tagged.tokens[before].end : token.start] + word
-        else:
-            pieces.append(word)
-        before = place
-    told = [each for each in pieces if book.drop_joints(each)]
-    return " ".join(told or pieces).strip(EDGES)
-
-
-def is_joint(tagged: TaggedMessage, before: int, place: int) -> bool:
-    """Whether only marks stand between two tokens."""
-    between: Sequence[TaggedToken] = tagged.tokens[before + 1 : place]
-    return all(not each.word[0].isalnum() for each in between)

@@ -78,6 +78,10 @@ class TaskDesk:
             return self.tell_listed(asked)
         return self.handle_known(asked, self.find(asked))
 
+    def tell_stale(self) -> DeskDecision:
+        """Say that what a button was for has changed meanwhile."""
+        return DeskDecision(text=self.wording.say("stale"))
+
     def tell_listed(self, asked: AskedTask) -> DeskDecision | None:
         """List the tasks: all, those that words name, or what there is to buy, if anything is."""
         listed = [each for each in self.tasks if each.kind == "todo" or not asked.deed]

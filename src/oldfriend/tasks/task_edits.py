@@ -1,6 +1,5 @@
 """Task edits: what a person does with their tasks on the page or with a program, stored at once."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -11,7 +10,6 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.messages import Person
 from oldfriend.memory.people import lock_person
 from oldfriend.prompts.locale_phrases import choose_language
-from oldfriend.tasks.calendar_files import CalendarEntry
 from oldfriend.tasks.recurrence import find_next, validate_rule
 from oldfriend.tasks.reminder_jobs import schedule_reminder
 from oldfriend.tasks.snooze_times import SnoozeChoice
@@ -111,29 +109,6 @@ def revise(
         chat=desk.scope.chat or task.chat,
     )
     return desk.replace(task, revised, desk.wording.confirm(revised))
-
-
-def decide_import(desk: TaskDesk, entry: CalendarEntry) -> DeskDecision:
-    """Decide to put what a calendar tells on the list, unless it is there. Raises InvalidInput."""
-    task = replace(
-        build_task(desk, entry.text, due_at=entry.due_at, rrule=None),
-        rrule=entry.rrule,
-        starts_at=entry.starts_at,
-        zone=entry.zone or desk.scope.zone,
-    )
-    return desk.add(task)
-
-
-async def import_tasks(
-    tx: Transaction, person: Person, entries: Sequence[CalendarEntry], *, now: Micros
-) -> list[DeskDecision]:
-    """Put on the list what a calendar tells and is not there yet. Raises InvalidInput."""
-    await lock_person(tx, person.id)
-    desk = await open_desk(tx, person, now=now)
-    decisions = [decide_import(desk, each) for each in entries]
-    for decision in decisions:
-        await store(tx, decision, now=now)
-    return decisions
 
 
 async def add_task(

@@ -5,7 +5,7 @@ series, and what a reminder is about may lend its day to "that day" or "an hour 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
@@ -166,7 +166,8 @@ def is_of_days(word: TimeWord) -> bool:
 
 def is_named(word: TimeWord) -> bool:
     """Whether words name weekdays, of a series or not."""
-    return is_weekday(word) or (word.kind == "every" and "days" in word.groups)
+    is_weekend = word.kind in {"day", "every"} and "byday" in word.entry and "ask" in word.entry
+    return is_weekday(word) or is_weekend or (word.kind == "every" and "days" in word.groups)
 
 
 def list_weekdays(book: TimeBook, word: TimeWord) -> list[int]:
@@ -271,7 +272,7 @@ def join_series(book: TimeBook, masked: str, words: list[TimeWord]) -> list[Time
     is_series = any(each.kind == "every" for each in words)
     if not is_series:
         words = join_weekdays(book, masked, words)
-    if any(each.kind == "clock" for each in words):
+    if any(each.kind in {"clock", "amount"} for each in words):
         words = [each for each in words if each.kind != "vague"]
     words = join_window(book, words)
     is_ended = any(is_end_of_days(book, each) for each in words)
@@ -470,3 +471,8 @@ def take(events: Sequence[TimeWord], kinds: set[str]) -> list[TimeWord]:
         if each.kind in kinds and "ask" not in each.entry:
             taken.setdefault(f"day {each.start}" if each.kind == "day" else each.kind, each)
     return list(taken.values())
+
+
+def is_inside(place: int, spans: Iterable[Span]) -> bool:
+    """Whether a place lies in one of some spans."""
+    return any(start <= place < end for start, end in spans)

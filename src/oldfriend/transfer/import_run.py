@@ -35,6 +35,7 @@ from oldfriend.memory.import_batches import (
     advance_batch,
     find_batch,
     finish_batch,
+    get_batch,
     start_or_resume_batch,
     undo_batch,
 )
@@ -49,6 +50,7 @@ from oldfriend.memory.import_writer import (
     write_imported_messages,
 )
 from oldfriend.memory.people import ensure_chat
+from oldfriend.tasks.calendar_imports import undo_calendar
 from oldfriend.transfer.formats.day_one import parse_modified
 from oldfriend.transfer.formats.imported_record import split_record
 from oldfriend.transfer.formats.parsed_message import ChatFormat, ParsedMessage
@@ -187,7 +189,10 @@ async def undo_import_batch(
 ) -> ImportUndoResult:
     """Undo an import; importing the file again brings it back. Raises NotFound."""
     async with db.begin_write() as tx:
-        return await undo_batch(tx, person.id, number, now=now)
+        batch = await get_batch(tx, person.id, number)
+        undone = await undo_batch(tx, person.id, number, now=now)
+        tasks = await undo_calendar(tx, person.id, batch.id, now=now)
+        return replace(undone, tasks=tasks)
 
 
 def build_import_source(preview: ImportPreview) -> ImportSource:

@@ -276,6 +276,7 @@ def decode_calendar_entry(report: list[JsonValue]) -> CalendarEntry:
             str() | None as rrule,
             int() | None as starts_at,
             str() | None as zone,
+            str(uid),
         ]:
             return CalendarEntry(
                 text=sanitize_text(text),
@@ -283,6 +284,7 @@ def decode_calendar_entry(report: list[JsonValue]) -> CalendarEntry:
                 rrule=rrule,
                 starts_at=starts_at,
                 zone=zone,
+                uid=sanitize_text(uid),
             )
     raise ValueError("no entry")
 

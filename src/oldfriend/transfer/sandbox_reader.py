@@ -108,7 +108,8 @@ def send_calendar(task: dict[str, JsonValue], reports: ReportWriter) -> None:
     except InvalidInput as error:
         raise ImportRefused(str(error)) from error
     for each in entries:
-        reports.write(["entry", each.text, each.due_at, each.rrule, each.starts_at, each.zone])
+        told = [each.text, each.due_at, each.rrule, each.starts_at, each.zone, each.uid]
+        reports.write(["entry", *told])
     for line in unused:
         reports.write(["unused", line])
 

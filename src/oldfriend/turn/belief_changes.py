@@ -9,6 +9,7 @@ from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import ObjectId, PersonId, TurnId
 from oldfriend.domain.json import JsonValue
 from oldfriend.memory.belief_corrections import edit
+from oldfriend.memory.change_feed import get_feed_position
 from oldfriend.memory.deletion.audit_log import list_purges
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.journal import get_latest_seq, list_object_journal
@@ -74,6 +75,9 @@ class BeginForgetting:
         }
         if chosen is None:
             arguments["purges"] = len(await list_purges(tx, person))
+            arguments["yes"] = scope.message.seq
+            reached = await get_feed_position(tx, person)
+            arguments |= {"reply": reached.last_seq, "change": reached.last_change}
         else:
             arguments |= {"about": chosen.about, "ids": [*chosen.ids]}
             arguments |= {"turns": [*self.turns], "seen": self.seen}

@@ -16,7 +16,7 @@ from oldfriend.prompts.locale_phrases import LocalePhrases
 from oldfriend.search.synonyms import get_role_phrases
 from oldfriend.search.tense import compute_validity
 from oldfriend.turn.intent import EDGE_PUNCTUATION
-from oldfriend.turn.lookups import DeletionPreview, PastBeliefs, ReplySources
+from oldfriend.turn.lookups import PastBeliefs, ReplySources
 from oldfriend.turn.profile_facts import list_profile_facts
 from oldfriend.turn.quotes import (
     extract_excerpt,
@@ -287,17 +287,6 @@ def index_by_text(past_beliefs: PastBeliefs) -> dict[str, Memory]:
     """Return the past beliefs by their text, each wording once."""
     by_text = {each.text: each for each in past_beliefs.memories}
     return dict([*by_text.items()][:MAX_LISTED])
-
-
-def format_deletion_preview(deletion_preview: DeletionPreview | None, book: LocalePhrases) -> str:
-    """Tell what would be deleted, and where to do that; nothing is deleted here."""
-    if deletion_preview is None:
-        return book.phrases["forget"]
-    return book.phrases["forget_about"].format(
-        name=deletion_preview.name,
-        messages=deletion_preview.message_count,
-        beliefs=deletion_preview.belief_count,
-    )
 
 
 def format_cut_list(title: str, lines: Sequence[str], book: LocalePhrases) -> str:

@@ -36,6 +36,8 @@ UNDONE_TEXTS: Final[Mapping[ToolUseStatus, str]] = {
     "expired": "expired",
 }
 """What is said of a call that is not run; nothing of one that was dropped."""
+SHOWN_BEFORE: Final = frozenset(each.name for each in COMMAND_TOOLS)
+"""Calls of which the person was shown what they change: a label tells less."""
 
 
 async def settle_pending_call(
@@ -67,7 +69,7 @@ async def settle_pending_call(
     if status == "done":
         status = "end not known" if await was_begun(pending.call, deps) else "failed"
     settled = SettlePendingCall(pending=pending, status=status)
-    text = UNDONE_TEXTS.get(status, "")
+    text = choose_undone_text(status, pending.call.name)
     return HandledRequest(
         name=HANDLER_NAME,
         text=words.say[text].format(label=label) if text else "",
@@ -138,6 +140,12 @@ async def run_confirmed(call: ToolCall, utterance: Utterance, deps: TurnDependen
     executor = build_executor(build_tool_context(utterance, deps), deps, confirmed=call)
     await executor.execute(call)
     return executor.uses[-1]
+
+
+def choose_undone_text(status: ToolUseStatus, name: str) -> str:
+    """Return the name of what is said of a call that is not run; "" for nothing."""
+    is_shown = status == "declined" and name in SHOWN_BEFORE
+    return "declined_shown" if is_shown else UNDONE_TEXTS.get(status, "")
 
 
 async def was_begun(call: ToolCall, deps: TurnDependencies) -> bool:

@@ -9,7 +9,7 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import Entity
 from oldfriend.domain.messages import SESSION_IDLE_GAP, Message
 from oldfriend.memory.message_log import list_recent_messages
-from oldfriend.search.pronouns import (
+from oldfriend.search.question_pronouns import (
     Mention,
     find_last,
     list_mentions,

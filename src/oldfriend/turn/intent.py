@@ -188,7 +188,9 @@ def perceive(text: str, addressee: Addressee) -> Perception:
     detected = detect_spoken_language(text)
     usual = [each for each in addressee.languages if is_likely_language(text, each)]
     guessed = detected or (
-        guess_language(text[:MAX_REQUEST_CHARS], usual[0] or "") if usual else ""
+        guess_language(text[:MAX_REQUEST_CHARS], usual[0] or "")
+        if usual and not text.startswith("/")  # names alone tell no language: "/zone Asia/Tokyo"
+        else ""
     )
     expected = (guessed or None, *usual)
     words = strip_address(text, addressee.name)

@@ -5,7 +5,7 @@ Reads the database; never writes.
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -35,7 +35,7 @@ from oldfriend.search.question_patterns import has_any_word
 from oldfriend.search.score import give_score
 from oldfriend.search.time_query import parse_query_spans
 from oldfriend.turn.attribution.spans import find_sentences
-from oldfriend.turn.intent import NAME_WITHIN, find_words_behind_pleasantry
+from oldfriend.turn.intent import NAME_WITHIN, Perception, find_words_behind_pleasantry
 from oldfriend.turn.message_subjects import is_of_other_subject
 from oldfriend.turn.neighbors import is_asking, is_requesting
 from oldfriend.turn.offline_ranking import compute_change_logit, compute_fused_score
@@ -329,6 +329,24 @@ def is_correction_of(link: LaterLink, message: Message, changed: Message) -> boo
     languages = {message.language, changed.language}
     is_after = link.is_next and message.chat == changed.chat
     return is_after and is_short_correction(message.text, languages)
+
+
+def may_put_right(perception: Perception) -> bool:
+    """Tell whether a message is no question and begins like a correction, or is marked as one."""
+    languages = {perception.language, perception.detected_language or perception.language}
+    is_told = perception.intent == "statement" or perception.may_be_statement
+    return perception.intent == "correct" or (
+        is_told and begins_as_correction(perception.text, languages)
+    )
+
+
+def begins_as_correction(text: str, languages: Collection[str]) -> bool:
+    """Tell whether a text begins like a correction, is marked as one, or denies a word."""
+    return (
+        is_marked_correction(text)
+        or any(has_correction_words(text, each) for each in languages)
+        or any(find_denied_value(text, each) is not None for each in languages)
+    )
 
 
 def is_short_correction(text: str, languages: Iterable[str]) -> bool:

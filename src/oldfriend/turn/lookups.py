@@ -1,10 +1,9 @@
 """Lookups: exact reads for rule-made replies that need no search, with the evidence for each.
 
-They cover the profile, open promises, the sources of the last reply, past beliefs of a day and the
-preview of a deletion. Reads and never writes.
+They cover the profile, open promises, the sources of the last reply, what a correction has changed
+and past beliefs of a day. Reads and never writes.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -14,24 +13,18 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros, to_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, Memory, MemoryState
+from oldfriend.domain.memories import Evidence, Memory, MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.memory.belief_views import get_memory_state
-from oldfriend.memory.chat_history import list_said_texts
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
-from oldfriend.memory.deletion.deletion_plan import plan_deletion
-from oldfriend.memory.deletion.selection import (
-    DeletionRequest,
-    has_any_name,
-    select_for_deletion,
-)
+from oldfriend.memory.evidence import list_supported_objects
 from oldfriend.memory.journal import list_journal_as_of
 from oldfriend.memory.message_log import get_message, list_messages, list_recent_messages
 from oldfriend.memory.receipts import Receipt, find_receipt
-from oldfriend.prompts.locale_phrases import load_phrases
-from oldfriend.search import list_named_entities
+from oldfriend.memory.restatement_detection import tokenize_statement
+from oldfriend.memory.segments import list_uncut_spans
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
 from oldfriend.search.question_patterns import (
     RequestedAttribute,
@@ -40,11 +33,10 @@ from oldfriend.search.question_patterns import (
 )
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.subject_query import is_only_about_kin
-from oldfriend.search.synonyms import get_role_words, list_key_synonyms
+from oldfriend.search.synonyms import list_key_synonyms
 from oldfriend.search.time_query import find_recap_spans, is_recap_query
-from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.search.types import SearchQuery
-from oldfriend.turn.intent import EDGE_PUNCTUATION
+from oldfriend.turn.later_messages import is_short_correction
 from oldfriend.turn.quotes import SENTENCE_BREAK
 from oldfriend.turn.recalled import RecalledBelief
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY
@@ -129,20 +121,6 @@ class PastBeliefs:
     memories: tuple[Memory, ...]
 
 
-MAX_PHRASE_WORDS: Final = 16
-CONTENT: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
-"""A word, or a Chinese character."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeletionPreview:
-    """What forgetting somebody would delete."""
-
-    name: str
-    message_count: int
-    belief_count: int
-
-
 async def load_previous_sources(tx: Transaction, utterance: Utterance) -> ReplySources:
     """Return what the last reply in this chat rests on: beliefs with evidence, and messages."""
     person = utterance.person.id
@@ -168,6 +146,80 @@ async def load_previous_sources(tx: Transaction, utterance: Utterance) -> ReplyS
         core_block_text=await load_core_block_answer(tx, receipt, question),
         core_block_message_id=question,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutRight:
+    """What a message has put right."""
+
+    beliefs: tuple[RecalledBelief, ...] = ()  # as they are believed since
+    before: tuple[Memory, ...] = ()  # what they replaced
+    earlier: tuple[Evidence, ...] = ()  # what was said before it, and is read by it now
+    is_understood: bool  # anything is believed because of it
+    zone: str
+
+    @property
+    def has_changed(self) -> bool:
+        """Tell whether anything is believed otherwise since."""
+        return bool(self.beliefs and (self.before or self.earlier))
+
+
+async def load_put_right(tx: Transaction, utterance: Utterance) -> PutRight | None:
+    """Return what the message itself has put right of what was said or believed before.
+
+    None if it is not read yet.
+    """
+    person, own = utterance.person.id, [each.id for each in utterance.messages]
+    uncut = await list_uncut_spans(tx, person, session=utterance.message.session)
+    if any(each.first_seq <= utterance.message.seq for each in uncut):
+        return None
+    resting = await list_supported_objects(tx, person, own)
+    ids = sorted({each for found in resting.values() for each in found})
+    states = [await find_known(tx, person, each) for each in ids]
+    live = [each for each in states if each is not None and each.memory.is_live]
+    understood = await load_known_with_evidence(tx, person, live)
+    worded = tuple(each for each in understood if find_own_words(each, utterance))
+    beliefs = worded or understood
+    earlier = {each: list_changed_evidence(each, utterance) for each in beliefs}
+    is_new = {
+        each: bool(earlier[each]) or all(words.message in own for words in each.evidence)
+        for each in beliefs
+    }
+    replaced = [
+        await find_known(tx, person, link.target)
+        for each in beliefs
+        for link in each.state.memory.relations
+        if link.kind == "supersedes" and is_new[each]
+    ]
+    return PutRight(
+        beliefs=tuple(each for each in beliefs if is_new[each]),
+        before=tuple(each.memory for each in replaced if each is not None),
+        earlier=tuple(words for found in earlier.values() for words in found),
+        is_understood=bool(understood),
+        zone=utterance.message.zone,
+    )
+
+
+def find_own_words(belief: RecalledBelief, utterance: Utterance) -> set[str]:
+    """Return the words of a belief that the message itself holds."""
+    text, said = belief.state.memory.text, utterance.own_words
+    told, own = ({each.word for each in tokenize_statement(words)} for words in (text, said))
+    return told & own
+
+
+def list_changed_evidence(belief: RecalledBelief, utterance: Utterance) -> list[Evidence]:
+    """Return what was said earlier of a belief without a word that this message gives it.
+
+    A message that gives it no word has put right what is written otherwise, such as its day.
+    """
+    own = {each.id for each in utterance.messages}
+    told = find_own_words(belief, utterance)
+    return [
+        each
+        for each in belief.evidence
+        if each.message not in own
+        and not (told and told <= {word.word for word in tokenize_statement(each.quote)})
+    ]
 
 
 async def load_core_block_answer(tx: Transaction, receipt: Receipt, question: str) -> str:
@@ -240,12 +292,18 @@ async def list_told(
         until=get_span_end(span, question.zone_offset_s, now=now),
         limit=MAX_TOLD_THEN,
     )
-    return [each for each in said if each.trust == "person" and is_telling(each.text)]
+    return [
+        each for each in said if each.trust == "person" and is_telling(each.text, each.language)
+    ]
 
 
-def is_telling(text: str) -> bool:
-    """Tell whether a message tells something, rather than only asks, orders or greets."""
-    return classify_act(text)["statement"] >= MIN_TELLING
+def is_telling(text: str, language: str | None) -> bool:
+    """Tell whether a message tells something, rather than only asks, orders or greets.
+
+    What puts right tells, too, however short it is: "Mia, not Miso".
+    """
+    is_statement = classify_act(text)["statement"] >= MIN_TELLING
+    return is_statement or is_short_correction(text, {language or ""})
 
 
 def get_span_start(span: DateSpan, offset_s: int, *, now: Micros) -> Micros:
@@ -274,63 +332,3 @@ def to_utc_midnight(day: date) -> datetime:
 def subtract_year(day: date) -> date:
     """Return roughly the same day a year earlier."""
     return day - timedelta(days=365)
-
-
-async def preview_deletion(
-    tx: Transaction, utterance: Utterance, entities: Sequence[Entity], language: str
-) -> DeletionPreview | None:
-    """Return what forgetting would delete of what the text names; None if it names nothing kept.
-
-    Its own words are looked for before somebody in them: "Lena's phone number" is not all of Lena.
-    """
-    named = list_named_entities(utterance.text, entities)
-    phrase = await find_kept_phrase(tx, utterance, language)
-    if phrase is None and not named:
-        return None
-    person, name = utterance.person.id, phrase or named[0].name
-    plan = await plan_deletion(
-        tx, person, await select_for_deletion(tx, person, DeletionRequest(about=name))
-    )
-    beliefs = sum(isinstance(change.after, Memory) for change in plan.deleted.values())
-    messages = len({each.id for each in plan.messages})
-    return DeletionPreview(name=name, message_count=messages, belief_count=beliefs)
-
-
-async def find_kept_phrase(tx: Transaction, utterance: Utterance, language: str) -> str | None:
-    """Return the longest phrase of a request to forget that occurs in something the person said.
-
-    None if that is less than half of them.
-    """
-    forget = load_phrases(language).patterns.forget
-    words = utterance.text.strip(EDGE_PUNCTUATION)
-    begun = forget.search(words.lower())
-    content = [
-        (found.start(), found.end())
-        for found in CONTENT.finditer(words, begun.end() if begun else 0)
-        if not is_stop_word(found[0].lower(), language)
-    ]
-    roles = get_role_words(language)  # "my friend Lena" is all of her
-    named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
-    said = await list_said_texts(tx, utterance.person.id, before=utterance.messages[0].seq)
-    told = [text for text in said if not forget.search(text.lower())]
-    for alike in list_phrases(words, (named or content)[:MAX_PHRASE_WORDS]):
-        counts = {each: sum(has_any_name(text, {each}) for text in told) for each in alike}
-        found = [each for each in alike if counts[each]]
-        if found:
-            return min(reversed(found), key=lambda each: counts[each])
-    return None
-
-
-def list_phrases(text: str, content: Sequence[tuple[int, int]]) -> list[list[str]]:
-    """List the phrases of a text between words of content, at these places, the longest first.
-
-    Each has half of those words at least; those of equally many are together.
-    """
-    return [
-        [
-            text[content[first][0] : content[first + size - 1][1]]
-            for first in range(len(content) - size + 1)
-        ]
-        for size in range(len(content), 0, -1)
-        if 2 * size >= len(content)
-    ]

@@ -84,7 +84,7 @@ MAX_VALUES = 8
 MAX_TOLD_THEN = 6
 """Messages quoted of a time that is asked about."""
 MIN_SCORE_RATIO = 0.5
-"""A further quote needs this share of the best one's score."""
+"""Share of the best one's score that a further quote needs."""
 MIN_CLOSE_RATIO = 0.05
 """Where the reader is not sure, a quote needs this share of the best one's score."""
 
@@ -234,9 +234,8 @@ def is_rather_told(
     if not perception.may_be_statement:
         return certainty != "sure" and asks_for_creation(perception)
     likely = classify_act(perception.text)
-    return certainty == "none" or (
-        certainty == "unsure" and likely["statement"] > likely["question"]
-    )
+    is_unsure = certainty == "unsure" and likely["statement"] > likely["question"]
+    return context.has_changed_beliefs or certainty == "none" or is_unsure
 
 
 def add_receipt_items(text: str, used: Sequence[RecalledItem]) -> tuple[str, Sequence[ReceiptItem]]:

@@ -23,7 +23,9 @@ from oldfriend.search.shared_topics import GLOSSED
 from oldfriend.search.tokenizer import tokenize
 from oldfriend.turn.attribution.cues import load_cues, load_cues_for
 from oldfriend.turn.belief_texts import (
-    format_deletion_preview,
+    format_belief_sentence,
+    format_dated_memory,
+    format_evidence_quote,
     format_past_beliefs,
     format_profile,
     format_why,
@@ -37,7 +39,7 @@ from oldfriend.turn.intent import (
     find_words_behind_pleasantry,
 )
 from oldfriend.turn.later_messages import is_short_correction
-from oldfriend.turn.lookups import PastBeliefs, ReplySources
+from oldfriend.turn.lookups import PastBeliefs, PutRight, ReplySources
 from oldfriend.turn.neighbors import QUESTION_MARKS
 from oldfriend.turn.offline_ranking import is_close_in_meaning
 from oldfriend.turn.profile_facts import list_profile_facts
@@ -65,6 +67,8 @@ INDEFINITE: Final = re.compile(r"\b(?:an?|one|some)\b")
 """Before something that is not known yet, in the language of the glossaries."""
 MIN_UNASKED_ANSWERABLE: Final = 0.8
 """A memory is brought up unasked only if its probability of answering is at least this."""
+MAX_PUT_RIGHT: Final = 3
+"""Beliefs that are told after a correction."""
 MIN_ASKING = 0.9
 MIN_REPEATED = 0.75
 """Of the words of an earlier question, those that stand in the new one."""
@@ -86,8 +90,9 @@ def answer_about_beliefs(
             return format_past_beliefs(context.past_beliefs, book, zone), build_past_items(
                 context.past_beliefs
             )
-        case "forget":
-            return format_deletion_preview(context.deletion_preview, book), ()
+        case "correct" if context.put_right is not None and context.put_right.has_changed:
+            text, told = tell_put_right(context.put_right, book)
+            return text, [build_recalled_item(each, used=True) for each in told]
         case "correct":
             return format_correction_answer(perception, context, book), ()
         case _:
@@ -195,18 +200,44 @@ def acknowledge_statement(
         return book.phrases["acknowledgement_glad"], ()
     if any(each.changes and each.text for each in context.handled):
         return "", ()
+    if context.put_right is not None and context.put_right.has_changed:
+        return tell_put_right(context.put_right, book)
+    if act := find_act_phrase(perception):
+        return book.phrases[act], ()
+    phrase = choose_phrase(perception, context.put_right)
+    return acknowledge_with_related(context.recall_result, book, phrase)
+
+
+def find_act_phrase(perception: Perception) -> str | None:
+    """Return what answers a message that only orders or makes small talk, or cannot be read."""
     if asks_for_creation(perception):
-        return book.phrases["needs_model"], ()
+        return "needs_model"
     if is_short_act(perception.text, "command", MIN_COMMAND):
-        return book.phrases["cannot_do"], ()
+        return "cannot_do"
     if is_short_act(perception.text, "smalltalk", MIN_SMALL_TALK):
-        return book.phrases["assent"], ()
-    if find_unlearned_language(perception.text):
-        return book.phrases["kept_words"], ()
+        return "assent"
+    return "kept_words" if find_unlearned_language(perception.text) else None
+
+
+def choose_phrase(perception: Perception, put_right: PutRight | None) -> str:
+    """Choose what is said of a memory close to a statement, of which nothing was put right."""
     languages = {perception.language, perception.detected_language or perception.language}
-    return acknowledge_with_related(
-        context.recall_result, book, puts_right=is_short_correction(perception.text, languages)
+    if not is_short_correction(perception.text, languages):
+        return "related"
+    if put_right is None:
+        return "put_right"
+    return "related" if put_right.is_understood else "put_right_unclear"
+
+
+def tell_put_right(put_right: PutRight, book: LocalePhrases) -> tuple[str, Sequence[RecalledItem]]:
+    """Tell what a correction has changed: what was told or believed before, and what is now."""
+    was = (
+        *(format_dated_memory(each, book, put_right.zone) for each in put_right.before),
+        *(format_evidence_quote(each, book) for each in put_right.earlier),
     )
+    told = put_right.beliefs[:MAX_PUT_RIGHT]
+    now = [format_belief_sentence(each.state, book, put_right.zone) for each in told]
+    return "\n".join([book.phrases["put_right"].format(quoted=was[0]), *now]), told
 
 
 def asks_for_creation(perception: Perception) -> bool:
@@ -249,14 +280,15 @@ def is_good_news(text: str, book: LocalePhrases) -> bool:
 
 
 def acknowledge_with_related(
-    recall_result: RecallResult, book: LocalePhrases, *, puts_right: bool
+    recall_result: RecallResult, book: LocalePhrases, phrase: str
 ) -> tuple[str, Sequence[RecalledItem]]:
-    """Acknowledge a statement, with a memory that is very close: related, or put right by it."""
+    """Acknowledge a statement, with a memory that is very close, in this phrase."""
     if recall_result.messages and recall_result.answer_probability >= MIN_UNASKED_ANSWERABLE:
         related = recall_result.messages[0]
         if is_close_in_meaning(related):
-            phrase = book.phrases["put_right" if puts_right else "related"]
-            return phrase.format(quoted=format_recalled_quote(related, book)), [related]
+            return book.phrases[phrase].format(quoted=format_recalled_quote(related, book)), [
+                related
+            ]
     return book.phrases["acknowledgement"], ()
 
 

@@ -25,12 +25,23 @@ SUBJECTS: Final = (IDENTITY_KEYS, RELATION_KEYS, WORK_KEYS, HOME_KEYS, HEALTH_KE
 
 
 def list_profile_facts(profile: Profile) -> Sequence[MemoryState]:
-    """Return the facts to tell: the worded ones, then the person's own words, both cut."""
-    return (*profile.attributes, *rank_quotes(profile.quotes)[:MAX_QUOTES])[:MAX_FACTS]
+    """Return the facts to tell: the worded ones, then the person's own words, both cut.
+
+    Beside worded facts only the first words on each subject say something; others just repeat
+    messages.
+    """
+    ranked = rank_quotes(profile.quotes)
+    telling = [
+        each for subject, each in ranked if subject < len(SUBJECTS) or not profile.attributes
+    ]
+    return (*profile.attributes, *telling[:MAX_QUOTES])[:MAX_FACTS]
 
 
-def rank_quotes(newest_first: Sequence[MemoryState]) -> list[MemoryState]:
-    """Rank quotes: the newest on identity, people, work, home and health, then all others."""
+def rank_quotes(newest_first: Sequence[MemoryState]) -> list[tuple[int, MemoryState]]:
+    """Rank quotes: the newest on identity, people, work, home and health, then all others.
+
+    Each comes with the number of its subject; that of none for all others.
+    """
     counts = [0] * (len(SUBJECTS) + 1)
     ranked: list[tuple[int, int]] = []
     for number, each in enumerate(newest_first):
@@ -38,7 +49,7 @@ def rank_quotes(newest_first: Sequence[MemoryState]) -> list[MemoryState]:
         counts[subject] += 1
         is_first = counts[subject] <= FIRST_OF_EACH
         ranked.append((subject if is_first else len(SUBJECTS), number))
-    return [newest_first[number] for _, number in sorted(ranked)]
+    return [(subject, newest_first[number]) for subject, number in sorted(ranked)]
 
 
 def find_subject(quote: MemoryState) -> int:

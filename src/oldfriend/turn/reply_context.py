@@ -28,17 +28,17 @@ from oldfriend.turn.companion_state import (
 )
 from oldfriend.turn.full_recall import recall_in_full
 from oldfriend.turn.intent import Perception
-from oldfriend.turn.later_messages import add_later_messages
+from oldfriend.turn.later_messages import add_later_messages, may_put_right
 from oldfriend.turn.lookups import (
     NO_REPLY_SOURCES,
-    DeletionPreview,
     PastBeliefs,
+    PutRight,
     ReplySources,
     ToldThen,
     load_past_beliefs,
     load_previous_sources,
+    load_put_right,
     load_told_then,
-    preview_deletion,
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
 from oldfriend.turn.profile_facts import list_profile_facts
@@ -84,7 +84,7 @@ MAX_RECALLED = 32
 """The most messages recalled for a reply by a model; hardly more fit into its budget."""
 
 
-LOOKUP_INTENTS = frozenset({"about_me", "promises", "why_so", "correct", "believed_then", "forget"})
+LOOKUP_INTENTS = frozenset({"about_me", "promises", "why_so", "correct", "believed_then"})
 """Intents that need lookups beyond recall."""
 
 
@@ -109,9 +109,9 @@ class ReplyContext:
     """The beliefs that rest on each recalled message, and on the evidence of recalled beliefs."""
     known_beliefs: tuple[RecalledBelief, ...] = ()  # known without a search, with evidence
     previous_sources: ReplySources = NO_REPLY_SOURCES  # what the previous reply rests on
+    put_right: PutRight | None = None  # what the message has put right, if it is a correction
     past_beliefs: PastBeliefs | None = None
     told_then: ToldThen | None = None  # at the time that is all that is asked about
-    deletion_preview: DeletionPreview | None = None
     companion_state: CompanionState = EMPTY_COMPANION_STATE  # loaded only if a model answers
     read_error: str | None = None  # why some of the memory could not be read
     unread_parts: tuple[ContextPart, ...] = ()
@@ -127,6 +127,11 @@ class ReplyContext:
     def handled_changes(self) -> tuple[StoreChange, ...]:
         """Return the changes that rules have decided."""
         return tuple(change for each in self.handled for change in each.changes)
+
+    @property
+    def has_changed_beliefs(self) -> bool:
+        """Tell whether the message has put right what was believed or said."""
+        return self.put_right is not None and self.put_right.has_changed
 
     @property
     def missing_parts(self) -> tuple[ContextPart, ...]:
@@ -373,11 +378,25 @@ async def load_offline_context(
             alone = leave_out_beliefs(search_deps)
             context = await recall_offline(utterance, perception, alone, context)
     needs_more = perception.intent in LOOKUP_INTENTS or bool(context.recall_result.named_entities)
+    context = await add_put_right(utterance, perception, search_deps, context)
     if perception.intent != "question" and perception.note is None and not needs_more:
         return context
     try:
         async with search_deps.db.begin_read() as tx:
             return await load_lookups(tx, utterance, perception, search_deps, context)
+    except READ_ERRORS as error:
+        return add_read_error(context, "profile", error)
+
+
+async def add_put_right(
+    utterance: Utterance, perception: Perception, search_deps: SearchDeps, context: ReplyContext
+) -> ReplyContext:
+    """Return the context with what the message has put right, as far as it could be read."""
+    if not may_put_right(perception):
+        return context
+    try:
+        async with search_deps.db.begin_read() as tx:
+            return replace(context, put_right=await load_put_right(tx, utterance))
     except READ_ERRORS as error:
         return add_read_error(context, "profile", error)
 
@@ -435,13 +454,6 @@ async def load_lookups(
         tx, utterance, search_deps, text=perception.question or utterance.text
     )
     context = replace(context, user_context=known)
-    if perception.intent == "forget":
-        return replace(
-            context,
-            deletion_preview=await preview_deletion(
-                tx, utterance, known.entities, perception.language
-            ),
-        )
     if perception.intent == "about_me":
         told_ids = await list_entities_mentioned_by_person(tx, person.id)
         told_entities = tuple(

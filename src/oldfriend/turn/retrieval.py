@@ -31,7 +31,7 @@ from oldfriend.search import (
 )
 from oldfriend.search.belief_scope import MAX_BELIEFS_IN_SCOPE, limit_to_scope
 from oldfriend.search.preference_intent import find_preference_intent
-from oldfriend.search.pronouns import resolve_within
+from oldfriend.search.question_pronouns import resolve_within
 from oldfriend.search.role_holders import unite
 from oldfriend.search.safety_topic import find_safety_topics
 from oldfriend.search.score import LISTED, lower_below_values, raise_to_value

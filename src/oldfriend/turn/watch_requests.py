@@ -95,6 +95,9 @@ async def handle_watch_request(
         asked = phrases.read(hide_link(text)) if is_single else None
         if asked is not None and not (asked.ask == "watch" and len(links) != 1):
             return await decide(context, phrases, asked, links, may_read_pages=may_read_pages)
+        is_without = is_single and not links and context.model_name is None  # a model may ask
+        if is_without and phrases.asks_without_address(text):
+            return HandledRequest(name=NAME, text=phrases.say("needs_address"))
     return await handle_likely(context, links, may_read_pages=may_read_pages)
 
 

@@ -3,12 +3,15 @@
 They are read from tables that are kept anyway, and hold no words of a conversation.
 """
 
+import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import PersonId
+from oldfriend.domain.ids import MessageId, PersonId
+from oldfriend.domain.messages import PROGRAM_DETAIL
 
 EventKind = Literal["unasked", "reminder", "import", "merge", "failure", "stranger"]
 REMINDER_IDS: Final = "unprompted/task/%"
@@ -89,16 +92,52 @@ async def list_import_events(
 async def list_merge_events(
     tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
 ) -> list[AuditEvent]:
-    """List the merges with other people that can still be undone, the newest first."""
+    """List the merges with other people of the last weeks, and their undoing, the newest first."""
     rows = await tx.rows(
-        """SELECT merged_at FROM person_merge
-           WHERE person = :person AND (:until IS NULL OR merged_at <= :until)
-           ORDER BY merged_at DESC, id DESC LIMIT :limit""",
+        """SELECT happened_at, ending FROM (
+             SELECT merged_at AS happened_at, 'done' AS ending, id FROM person_merge
+             WHERE person = :person
+             UNION ALL SELECT undone_at, 'undone', id FROM person_merge
+             WHERE person = :person AND undone_at IS NOT NULL) AS merges
+           WHERE :until IS NULL OR happened_at <= :until
+           ORDER BY happened_at DESC, id DESC, ending DESC LIMIT :limit""",
         person=person,
         until=until,
         limit=limit,
     )
-    return [AuditEvent(at=int(row[0]), kind="merge", what="merge") for row in rows]
+    return [AuditEvent(at=int(at), kind="merge", what="merge", ending=end) for at, end in rows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Which message asked for a turn, and through what."""
+
+    message: MessageId
+    program: str  # the id of its token, else the channel
+
+
+async def list_askers(
+    tx: Transaction, person: PersonId, turns: Collection[str]
+) -> dict[str, Asker]:
+    """Return who asked for each of some turns, by the receipts of their replies."""
+    names = {f"turn{index}": turn for index, turn in enumerate(sorted(turns))}
+    if not names:
+        return {}
+    rows = await tx.rows(
+        f"""SELECT r.turn, r.asked, c.channel, m.details FROM receipt r
+           JOIN message m ON m.seq = r.asked_seq AND m.person = r.person
+           JOIN chat c ON c.id = m.chat
+           WHERE r.person = :person AND r.turn IN ({", ".join(f":{name}" for name in names)})""",
+        person=person,
+        **names,
+    )
+    return {
+        turn: Asker(
+            message=MessageId(asked),
+            program=json.loads(details or "{}").get(PROGRAM_DETAIL, channel),
+        )
+        for turn, asked, channel, details in rows
+    }
 
 
 async def list_failure_events(

@@ -38,6 +38,7 @@ class WatchPhrases:
 
     language: str
     asks: Sequence[re.Pattern[str]]
+    things: Sequence[re.Pattern[str]]
     stop: Sequence[re.Pattern[str]]
     list: Sequence[re.Pattern[str]]
     below: re.Pattern[str]
@@ -60,6 +61,13 @@ class WatchPhrases:
             if found is not None:
                 return self.build(found.groupdict())
         return None
+
+    def asks_without_address(self, sentence: str) -> bool:
+        """Whether a sentence asks to have a thing watched, and names no page: "the kettle"."""
+        plain = " ".join(sentence.translate(APOSTROPHES).split()).strip(EDGES)
+        return len(plain) <= MAX_SENTENCE_CHARS and any(
+            each.fullmatch(plain) is not None for each in self.things
+        )
 
     def read_limit(self, text: str) -> AskedWatch:
         """Return what a text, which asks to have LINK watched, wants: a price, or any change."""
@@ -197,6 +205,7 @@ def load_watch_phrases(language: str) -> WatchPhrases:
     return WatchPhrases(
         language=language,
         asks=compiled(pack["asks"]),
+        things=compiled(pack["things"]),
         stop=compiled(pack["stop"]),
         list=compiled(pack["list"]),
         below=re.compile(pack["below"], re.IGNORECASE),

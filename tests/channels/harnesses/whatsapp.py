@@ -11,8 +11,7 @@ from oldfriend.channels.channel import BotChannel
 from oldfriend.channels.whatsapp.delivery_ledger import DeliveryLedger
 from oldfriend.channels.whatsapp.rendering import LOOK_ALIKES
 from oldfriend.channels.whatsapp.spec import WHATSAPP
-from oldfriend.channels.whatsapp.whatsapp_channel import WEBHOOK_PATH
-from oldfriend.channels.whatsapp.whatsapp_settings import WhatsAppSettings
+from oldfriend.channels.whatsapp.whatsapp_settings import WEBHOOK_PATH, WhatsAppSettings
 from tests.channels.harness import ChannelHarness, Trouble
 from tests.channels.harnesses.telegram import odd
 from tests.fakes.weather import Weather

@@ -738,6 +738,7 @@ async def test_a_wrong_password_is_said_and_shown_nowhere(
         await bot.channel.listen(bot.handle, bot.cursors)
 
     assert PASSWORD not in str(refused.value) + caplog.text
+    assert "nio.responses" not in {each.name for each in caplog.records}
     assert not (bot.folder / "login.json").exists()
 
 

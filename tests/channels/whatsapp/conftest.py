@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from oldfriend.channels.channel import ChannelEvent, IncomingMessage, PressAnswer
-from oldfriend.channels.whatsapp.whatsapp_channel import WEBHOOK_PATH, WhatsAppChannel
-from oldfriend.channels.whatsapp.whatsapp_settings import WhatsAppSettings
+from oldfriend.channels.whatsapp.whatsapp_channel import WhatsAppChannel
+from oldfriend.channels.whatsapp.whatsapp_settings import WEBHOOK_PATH, WhatsAppSettings
 from oldfriend.domain.errors import StoreFull
 from tests.fakes.whatsapp import CREDENTIALS, WhatsApp, free_port, running_whatsapp
 

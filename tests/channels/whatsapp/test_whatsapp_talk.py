@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.whatsapp.whatsapp_channel import WEBHOOK_PATH
+from oldfriend.channels.whatsapp.whatsapp_settings import WEBHOOK_PATH
 from oldfriend.cli.main import main
 from oldfriend.config.settings import Settings, load_settings
 from oldfriend.domain.buttons import Button

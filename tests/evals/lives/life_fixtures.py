@@ -19,7 +19,7 @@ from oldfriend.domain.messages import Message, Person
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput
 from oldfriend.learning.llm_extractor import extract_with_model
 from oldfriend.llm.model import LanguageModel
-from oldfriend_evals.lives.judging import Held
+from oldfriend_evals.lives.belief_eval import Held
 from oldfriend_evals.lives.life import Belief, Day, Life, Line
 
 PERSON = PersonId("person")

@@ -8,7 +8,7 @@ import pytest
 
 from oldfriend.domain.clock import from_micros
 from oldfriend_evals.lives.life import Life
-from oldfriend_evals.lives.loading import LANGUAGES, PAIRS, load_life
+from oldfriend_evals.lives.life_files import LANGUAGES, PAIRS, load_life
 
 
 @pytest.fixture(params=LANGUAGES)
@@ -110,7 +110,7 @@ def test_only_one_fact_per_key_is_true_on_a_day(life: Life):
     """Facts have one value for each key; the old home ends where the new one begins."""
     for day in life.days:
         keys = Counter(
-            belief.key for belief in life.truth.current_on(day.date) if belief.kind == "fact"
+            belief.key for belief in life.truth.list_current(day.date) if belief.kind == "fact"
         )
         assert set(keys.values()) == {1}
 

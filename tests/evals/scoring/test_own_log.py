@@ -5,8 +5,8 @@ from oldfriend.domain.clock import MINUTE
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend_evals.scoring.comparing import Case, compared, share_of
-from oldfriend_evals.scoring.own_log import MOST, Log, log_of, some, understood
+from oldfriend_evals.scoring.own_log import MOST, Log, embed_log, load_log, sample_evenly
+from oldfriend_evals.scoring.scorer_comparison import Case, compare_scorers, compute_share
 from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY
 
@@ -29,7 +29,7 @@ async def told(app: AppContext, clock: FrozenClock, *texts: str) -> ChatContext:
 async def log(app: AppContext, line: ChatContext) -> Log:
     """What a replay needs of it."""
     async with app.db.begin_read() as tx:
-        return await log_of(tx, line.person.id, app.embedder.model, now=app.clock())
+        return await load_log(tx, line.person.id, app.embedder.model, now=app.clock())
 
 
 def asked(log: Log) -> list[Case]:
@@ -66,7 +66,10 @@ async def test_changed_value_becomes_a_question_about_each_period(
 
     assert sorted(values[each] for case in then for each in case.right) == ["Lisbon", "Porto"]
     assert all(case.rivals and not case.rivals & case.right for case in then)
-    shares = [share_of(tally.of["as it was then"]) for tally in compared(own.moments()).values()]
+    shares = [
+        compute_share(tally.of["as it was then"])
+        for tally in compare_scorers(own.moments()).values()
+    ]
     assert [share.value for share in shares if share] == [1.0, 1.0, 1.0]
 
 
@@ -78,7 +81,7 @@ async def test_scoring_the_own_log_changes_no_rows(app: AppContext, clock: Froze
         before = [
             await tx.rows(f"SELECT * FROM {table}") for table in ("person", "memory", "change")
         ]
-    compared((await understood(await log(app, line), app.embedder)).moments())
+    compare_scorers((await embed_log(await log(app, line), app.embedder)).moments())
     async with app.db.begin_read() as tx:
         after = [
             await tx.rows(f"SELECT * FROM {table}") for table in ("person", "memory", "change")
@@ -97,7 +100,7 @@ async def test_log_without_repeated_statements_yields_no_questions(
 
 def test_sampling_of_many_questions_is_spread_over_time() -> None:
     """From the first to nearly the last."""
-    chosen = some(range(10 * MOST))
+    chosen = sample_evenly(range(10 * MOST))
 
     assert len(chosen) == MOST
     assert (chosen[0], chosen[1], chosen[-1]) == (0, 10, 10 * MOST - 10)

@@ -5,18 +5,18 @@ import pytest
 from oldfriend.domain.ids import MemoryId, ObjectId
 from oldfriend.search import SearchQuery
 from oldfriend.search.scorers import SCORERS, ScorerName
-from oldfriend_evals.scoring.comparing import (
+from oldfriend_evals.scoring.comparison_report import ReplayResult, format_text, is_clear, to_json
+from oldfriend_evals.scoring.scorer_comparison import (
     ASPECTS,
-    Asked,
     Aspect,
     Case,
+    Question,
     Tally,
-    difference,
-    judged,
-    share_of,
-    together,
+    compute_difference,
+    compute_share,
+    judge_answer,
+    merge_tallies,
 )
-from oldfriend_evals.scoring.telling import Replayed, as_json, as_text, is_clear
 
 
 def ids(text: str) -> frozenset[MemoryId]:
@@ -24,7 +24,7 @@ def ids(text: str) -> frozenset[MemoryId]:
     return frozenset(MemoryId(ObjectId(each)) for each in text)
 
 
-def said_of(asked: Asked, right: str, rivals: str, answer: str) -> dict[Aspect, float]:
+def said_of(asked: Question, right: str, rivals: str, answer: str) -> dict[Aspect, float]:
     """What is said of an answer."""
     case = Case(
         question=SearchQuery(text="", language="en"),
@@ -32,7 +32,7 @@ def said_of(asked: Asked, right: str, rivals: str, answer: str) -> dict[Aspect, 
         right=ids(right),
         rivals=ids(rivals),
     )
-    return dict(judged(case, [MemoryId(ObjectId(each)) for each in answer]))
+    return dict(judge_answer(case, [MemoryId(ObjectId(each)) for each in answer]))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def said_of(asked: Asked, right: str, rivals: str, answer: str) -> dict[Aspect, 
     ],
 )
 def test_answer_is_judged_by_the_kind_of_question(
-    asked: Asked, right: str, rivals: str, answer: str, told: dict[Aspect, float]
+    asked: Question, right: str, rivals: str, answer: str, told: dict[Aspect, float]
 ) -> None:
     """What overtook, or was overtaken, contradicts wherever it stands."""
     assert said_of(asked, right, rivals, answer) == told
@@ -57,13 +57,13 @@ def test_answer_is_judged_by_the_kind_of_question(
 
 def test_share_of_has_a_wilson_interval() -> None:
     """Wilson's: of ten right ones in ten nobody may say that it is always right."""
-    share = share_of([1.0] * 10)
+    share = compute_share([1.0] * 10)
 
     assert share is not None
     assert (share.value, share.questions) == (1.0, 10)
     assert share.least == pytest.approx(0.7225, abs=0.001)
     assert share.most == 1.0
-    assert share_of([]) is None
+    assert compute_share([]) is None
 
 
 def tallies(**of: dict[Aspect, list[float]]) -> dict[ScorerName, Tally]:
@@ -81,17 +81,19 @@ def test_scorers_are_compared_pairwise_per_question() -> None:
     theirs = {"found": [1.0, 1.0, 0.5], "contradicted": [0.0, 0.0]}
     made = tallies(typed_decay=ours, act_r=theirs)
 
-    found, contradicted = (difference(made, "act_r", each) for each in ("found", "contradicted"))
+    found, contradicted = (
+        compute_difference(made, "act_r", each) for each in ("found", "contradicted")
+    )
     assert (found.better, found.worse) == (1, 1)
     assert (contradicted.better, contradicted.worse) == (1, 0)
-    twice = together([made, made])
+    twice = merge_tallies([made, made])
     assert twice["act_r"].of["found"] == theirs["found"] * 2
 
 
 def test_difference_is_clear_only_if_significant() -> None:
     """Three better and none worse may be luck; ten and one are not."""
     made = {
-        better: difference(
+        better: compute_difference(
             tallies(
                 typed_decay={"found": [0.0] * better + [1.0]},
                 act_r={"found": [1.0] * better + [0.0]},
@@ -103,15 +105,15 @@ def test_difference_is_clear_only_if_significant() -> None:
     }
 
     assert [is_clear(each) for each in made.values()] == [False, True]
-    assert not is_clear(difference(tallies(typed_decay={"found": [1.0]}), "act_r", "found"))
+    assert not is_clear(compute_difference(tallies(typed_decay={"found": [1.0]}), "act_r", "found"))
 
 
 def test_comparison_is_reported_as_text_and_json() -> None:
     """Numbers with their intervals, and how much was asked."""
-    replayed = [Replayed(name="a life", tallies=tallies(typed_decay={"found": [1.0, 0.0]}))]
-    (told,) = as_json(replayed)
+    replayed = [ReplayResult(name="a life", tallies=tallies(typed_decay={"found": [1.0, 0.0]}))]
+    (told,) = to_json(replayed)
 
-    text = as_text(replayed)
+    text = format_text(replayed)
     assert "typed_decay  50.0% (9%–91%)" in text
     assert "a life: act_r beside typed_decay: no question is answered otherwise." in text
     assert told["scorers"]["dual_trace"]["found"]["questions"] == 2

@@ -7,10 +7,17 @@ import pytest
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.llm.adapters.minilm import MiniLM
-from oldfriend_evals.lives.loading import load_life
+from oldfriend_evals.lives.life_files import load_life
 from oldfriend_evals.lives.questions import load_questions
-from oldfriend_evals.scoring.comparing import Asked, Case, Moment, Tallies, compared, share_of
-from oldfriend_evals.scoring.replaying import replay_of
+from oldfriend_evals.scoring.scenarios import build_replay
+from oldfriend_evals.scoring.scorer_comparison import (
+    Case,
+    Moment,
+    Question,
+    Tallies,
+    compare_scorers,
+    compute_share,
+)
 
 MOVED = "2025-03-30"
 """The day on which the person of the English life moves from Bristol to Bath."""
@@ -20,16 +27,16 @@ MOVED = "2025-03-30"
 def moments() -> Sequence[Moment]:
     """The English life, its words understood."""
     life, questions = load_life("en"), load_questions("en")
-    return list(asyncio.run(replay_of(life, questions, MiniLM())).moments())
+    return list(asyncio.run(build_replay(life, questions, MiniLM())).moments())
 
 
 @pytest.fixture(scope="module")
 def tallies(moments: Sequence[Moment]) -> Tallies:
     """What each scorer makes of it."""
-    return compared(moments)
+    return compare_scorers(moments)
 
 
-def cases(moments: Sequence[Moment], asked: Asked, text: str) -> list[tuple[str, Case]]:
+def cases(moments: Sequence[Moment], asked: Question, text: str) -> list[tuple[str, Case]]:
     """The questions that begin so, each with the day on which it was asked."""
     return [
         (str(from_micros(case.question.asked_at or 0).date()), case)
@@ -99,7 +106,7 @@ def test_every_scorer_meets_the_recall_acceptance_targets(tallies: Tallies) -> N
     """ACCEPTANCE Q2: what held at a time in nine of ten, contradictions under one in twenty."""
     for tally in tallies.values():
         found, then, contradicted = (
-            share_of(tally.of[each]) for each in ("found", "as it was then", "contradicted")
+            compute_share(tally.of[each]) for each in ("found", "as it was then", "contradicted")
         )
         assert found is not None and then is not None and contradicted is not None
         assert found.questions > 200

@@ -179,3 +179,83 @@ def test_statement_that_the_answer_quotes_is_put_right() -> None:
         "Mia:relation": "cat",
         "Kroger:relation": "neighbour",
     }
+
+
+MEANT = [
+    ("en", ("my sister Ana lives in Porto", "no, Lisbon"), "Ana:location", "Lisbon"),
+    ("de", ("meine Schwester Ana wohnt in Porto", "nein, Lissabon"), "Ana:location", "Lissabon"),
+    ("es", ("mi hermana Ana vive en Lugo", "no, en Vigo"), "Ana:location", "Vigo"),
+    ("fr", ("ma sœur Ana habite à Lyon", "non, à Nantes"), "Ana:location", "Nantes"),
+    (
+        "en",
+        ("my sister is called Ana, she lives in Porto", "no, Lisbon"),
+        "Ana:location",
+        "Lisbon",
+    ),
+    ("en", ("my sister Ana lives in Porto", "no, Anna"), "Anna:location", "Porto"),
+    ("en", ("my sister Ana lives in Porto", "no, she's called Eva"), "Eva:location", "Porto"),
+    ("en", ("my cat is called Mopsa", "is actually called Mopsi"), "Mopsi:relation", "cat"),
+    ("de", ("meine katze heißt Mopsa", "heißt eigentlich Mopsi"), "Mopsi:relation", "cat"),
+    ("es", ("mi gata se llama Luna", "se llama en realidad Lola"), "Lola:relation", "cat"),
+    ("fr", ("mon chat s'appelle Filou", "il s'appelle en fait Félix"), "Félix:relation", "cat"),
+    ("zh", ("我妹妹叫小红", "，说错了，叫小虹"), "小虹:relation", "sister"),
+    ("es", ("tengo 3 hijos", "mal, 2 hijos"), "children", "2 hijos"),
+]
+"""What was said, the key that is meant, and its right value: a name only where that is told."""
+SOME_TURNS_AGO = [
+    ("en", ("I have 3 kids", "we have two cars", "Wrong, 2 kids"), "children", "2 kids"),
+    (
+        "de",
+        ("ich habe 3 kinder", "wir haben zwei autos", "falsch, 2 kinder"),
+        "children",
+        "2 kinder",
+    ),
+    ("es", ("tengo 3 hijos", "tenemos dos coches", "no, 2 hijos"), "children", "2 hijos"),
+    (
+        "fr",
+        ("j'ai 3 enfants", "nous avons deux voitures", "non, 2 enfants"),
+        "children",
+        "2 enfants",
+    ),
+    (
+        "fr",
+        ("mon chien s'appelle Filou", "ma sœur s'appelle Alice", "non, il s'appelle Félix"),
+        "Félix:relation",
+        "dog",
+    ),
+    (
+        "en",
+        ("my brother is called Tom", "my sister is called Alice", "no, he is called Tim"),
+        "Tim:relation",
+        "brother",
+    ),
+    (
+        "de",
+        ("mein Bruder heißt Tom", "meine Schwester heißt Alice", "nein, er heißt Tim"),
+        "Tim:relation",
+        "brother",
+    ),
+]
+
+
+@pytest.mark.parametrize(("language", "texts", "key", "value"), [*MEANT, *SOME_TURNS_AGO])
+def test_right_word_takes_the_place_of_what_it_can_mean(
+    language: str, texts: tuple[str, ...], key: str, value: str
+) -> None:
+    """The home rather than the name, and of several statements the one that it is about."""
+    told = {each.key: each.value for each in said(*texts, language=language).claims}
+    assert told.get(key) == value
+
+
+def test_whoever_else_was_told_of_keeps_their_name() -> None:
+    """A sister is no "il": the dog is meant."""
+    texts = ("mon chien s'appelle Filou", "ma sœur s'appelle Alice", "non, il s'appelle Félix")
+    told = {each.key: each.value for each in said(*texts, language="fr").claims}
+    assert told == {"Alice:relation": "sister", "Félix:relation": "dog"}
+
+
+@pytest.mark.parametrize("text", ["is it actually called Mopsi?", "is she really called Mopsi"])
+def test_question_puts_nothing_right(text: str) -> None:
+    """Whoever asks does not tell."""
+    told = said("my cat is called Mopsa", text, language="en").claims
+    assert {each.key for each in told} == {"Mopsa:relation"}

@@ -136,3 +136,39 @@ def test_what_an_and_adds_about_somebody_is_told_of_them(
 def test_what_others_do_behind_an_and_is_not_told_of_the_person(language: str, text: str) -> None:
     """Nor what somebody else has said."""
     assert "location" not in {each.key for each in said(text, language=language).claims}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "name", "home"),
+    [
+        ("en", "I'm Lena, moved from Hamburg to Leeds", "Lena", "Leeds"),
+        ("en", "im Lena and i just moved to Leeds", "Lena", "Leeds"),
+        ("es", "soy Marta, me mudé de Lugo a Bilbao", "Marta", "Bilbao"),
+        ("fr", "je suis Léa, j'ai déménagé de Lyon à Nantes", "Léa", "Nantes"),
+        ("zh", "我叫小林，从杭州搬到了成都", "小林", "成都"),
+    ],
+)
+def test_who_moved_from_where_to_where_is_known(
+    language: str, text: str, name: str, home: str
+) -> None:
+    """By the name, and at the new home."""
+    told = {each.key: each.value for each in said(text, language=language).claims}
+    assert (told.get("name"), told.get("location")) == (name, home)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "I'm Scottish, moved from Oban to Leeds"),
+        ("en", "I'm Vegetarian and I live in Leeds"),
+        ("de", "Ich bin Lehrerin und wohne in Köln"),
+        ("fr", "je suis Française, j'habite à Lyon"),
+        ("en", "we moved from Windows to Linux"),
+        ("zh", "快递从杭州搬到了成都"),
+    ],
+)
+def test_what_somebody_is_and_what_else_moves_is_no_name_or_home(language: str, text: str) -> None:
+    """A nation, a diet, a job, a parcel or a computer."""
+    told = {each.key: each.value for each in said(text, language=language).claims}
+    assert "name" not in told
+    assert told.get("location") not in {"Linux", "成都"}

@@ -60,3 +60,48 @@ async def test_nothing_is_moved_where_two_things_are_on_the_denied_day(
 
     due = [each.memory.due_at for each in await believed(app, chat_context) if each.memory.due_at]
     assert {from_micros(each, "UTC").strftime("%A") for each in due} == {"Friday"}
+
+
+@pytest.mark.parametrize("is_at_once", [True, False])
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("My dentist appointment is on Thursday at 3.", "the dentist is on Friday"),
+        ("Mein Zahnarzttermin ist am Donnerstag um 15 Uhr.", "der Zahnarzttermin ist am Freitag"),
+        ("El dentista es el jueves a las 15.", "el dentista es el viernes"),
+        ("Mon examen est jeudi à 15 h.", "l'examen est vendredi"),
+    ],
+)
+async def test_day_of_what_is_known_takes_the_place_of_its_day_before(
+    app: AppContext,
+    chat_context: ChatContext,
+    clock: FrozenClock,
+    first: str,
+    again: str,
+    *,
+    is_at_once: bool,
+) -> None:
+    """Without a word for the change, too: it is told of "the" dentist."""
+    await told(app, chat_context, [first, again] if is_at_once else [first])
+    if not is_at_once:
+        clock.tick(minutes=60 * 5)
+        await told(app, chat_context, [again])
+
+    (known,) = [each.memory for each in await believed(app, chat_context) if each.memory.due_at]
+    assert known.due_at is not None
+    assert from_micros(known.due_at, "UTC").strftime("%A") == "Friday"
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("My exam is on Thursday at 3.", "my chemistry exam is on Friday"),
+        ("I have an interview on Thursday at 3.", "I have an interview on Friday"),
+    ],
+)
+async def test_another_one_on_another_day_is_beside_it(
+    app: AppContext, chat_context: ChatContext, first: str, again: str
+) -> None:
+    """What is told with more words, or of "an" interview, may be a second."""
+    await told(app, chat_context, [first, again])
+    assert len([each for each in await believed(app, chat_context) if each.memory.due_at]) == 2

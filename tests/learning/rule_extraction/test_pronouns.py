@@ -12,6 +12,18 @@ TOLD = [
     ("fr", "Lena est ma sœur", "elle est végane", "Lena:diet"),
     ("zh", "莉娜是我姐姐", "她住在上海", "莉娜:location"),
 ]
+WITHIN = [
+    ("en", "my cat is called Moppel, shes 9", "Moppel:age"),
+    ("en", "my sister is called Nora, she lives in Leeds", "Nora:location"),
+    ("de", "meine katze heißt Moppel, sie ist 9", "Moppel:age"),
+    ("de", "Meine Schwester Nora ist Ärztin, sie wohnt in Köln", "Nora:location"),
+    ("es", "mi gata se llama Luna, tiene 9 años", "Luna:age"),
+    ("es", "mi hermano se llama Luis, él vive en Lugo", "Luis:location"),
+    ("fr", "ma chatte s'appelle Mimi, elle a 9 ans", "Mimi:age"),
+    ("fr", "mon frère s'appelle Paul, il habite à Lyon", "Paul:location"),
+    ("zh", "我的猫叫米粒，它9岁", "米粒:age"),
+    ("zh", "我妹妹叫小红，她住在上海", "小红:location"),
+]
 OTHERS = [
     ("en", "Tom is my brother", "she's vegan"),
     ("en", "I saw a film", "she's vegan"),
@@ -29,6 +41,29 @@ def test_pronoun_means_whoever_was_named_just_before(
     for texts in ((first, then), (f"{first}. {then}",)):
         (claim,) = [each for each in said(*texts, language=language).claims if each.key == key]
         assert len(claim.quotes) == 2
+
+
+@pytest.mark.parametrize(("language", "text", "key"), WITHIN)
+def test_pronoun_means_whoever_the_same_sentence_names(language: str, text: str, key: str) -> None:
+    """Behind the name, whatever is told of them."""
+    assert key in {each.key for each in said(text, language=language).claims}
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "my brother is called Tom, she lives in Leeds"),
+        ("zh", "我妹妹叫小红，它9岁"),
+        ("fr", "ma sœur s'appelle Alice, il a 9 ans"),
+        ("en", "my sister Nora met my boss Ana, she lives in Leeds"),
+    ],
+)
+def test_pronoun_of_somebody_else_in_a_sentence_tells_nothing_of_whoever_it_names(
+    language: str, text: str
+) -> None:
+    """A brother is no "she", a sister no "it", and two may be meant."""
+    claims = said(text, language=language).claims
+    assert all(each.key.endswith(":relation") for each in claims)
 
 
 @pytest.mark.parametrize(("language", "first", "then"), OTHERS)

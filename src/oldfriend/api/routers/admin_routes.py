@@ -12,7 +12,6 @@ from oldfriend.domain.clock import from_micros, get_start_of_day
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.job_types import QueueName
 from oldfriend.memory.people import list_people
-from oldfriend.presenters.base_schema import LocalizedTextSchema
 from oldfriend.presenters.state_schemas import (
     FindingSchema,
     HealthSchema,
@@ -116,10 +115,7 @@ async def run_doctor(_: OwnerUser, hub: HubDep) -> HealthSchema:
     """Check everything, and say what to do about each problem. This may take a while."""
     findings = await run_checks(hub.app)
     return HealthSchema(
-        findings=tuple(
-            FindingSchema(is_well=each.is_ok, told=LocalizedTextSchema.from_domain(each.text))
-            for each in findings
-        )
+        findings=tuple(FindingSchema.from_check(each.text, is_well=each.is_ok) for each in findings)
     )
 
 

@@ -2,8 +2,9 @@
 
 import asyncio
 from typing import Annotated, Final
+from urllib.parse import unquote
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 
 from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshUser, HubDep, get_client_address
 from oldfriend.api.routers.task_routes import tell_of_change
@@ -22,7 +23,12 @@ from oldfriend.presenters.task_schemas import (
 )
 from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.tasks.calendar_files import write_calendar
-from oldfriend.tasks.task_edits import decide_import, import_tasks, open_desk
+from oldfriend.tasks.calendar_imports import (
+    DEFAULT_FILE_NAME,
+    CalendarImport,
+    decide_calendar,
+    import_calendar,
+)
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.transfer.sandbox_process import read_calendar_in_sandbox
 
@@ -50,17 +56,22 @@ async def export_calendar(me: CurrentUser, hub: HubDep) -> Response:
     summary="Bring in a calendar file",
     openapi_extra={"requestBody": {"required": True, "content": {CALENDAR_TYPE: {}}}},
 )
-async def import_calendar(
+async def bring_calendar(
     me: CurrentUser,
     hub: HubDep,
     request: Request,
     preview: Annotated[
         bool, Query(description="Only tell what is new and what is there already.")
     ] = False,
+    x_file_name: Annotated[
+        str, Header(max_length=1000, description="The file's name, percent-encoded.")
+    ] = DEFAULT_FILE_NAME,
 ) -> CalendarImportSchema:
     """Put what is to come in a calendar file (the raw request body) on the list.
 
-    What is there already stays as it is; what is over or cannot be kept is told.
+    What is there already stays as it is, unless the calendar has moved it; what you ended does
+    not come back. What is over or cannot be kept is told. `POST /imports/{number}/undo` takes it
+    back.
     """
     app, now = hub.app, hub.app.clock()
     content = await request.body()
@@ -69,18 +80,21 @@ async def import_calendar(
     )
     if preview:
         async with app.db.begin_read() as tx:
-            desk = await open_desk(tx, me.person, now=now)
-        decisions = [decide_import(desk, each) for each in entries]
+            decisions, _ = await decide_calendar(tx, me.person, entries, now=now)
+        done = CalendarImport(decisions=tuple(decisions.values()), number=None)
     else:
         async with app.db.begin_write() as tx:
-            decisions = await import_tasks(tx, me.person, entries, now=now)
+            done = await import_calendar(
+                tx, me.person, entries, content, file=unquote(x_file_name), now=now
+            )
             await plan_next_look(tx, me.person.id, now=now)
         tell_of_change(me, hub)
     return CalendarImportSchema(
         items=tuple(
             CalendarEntrySchema.from_domain(entry, decision, zone=me.person.zone)
-            for entry, decision in zip(entries, decisions, strict=True)
+            for entry, decision in zip(entries, done.decisions, strict=True)
         ),
+        number=done.number,
         unused=tuple(unused),
         is_preview=preview,
     )

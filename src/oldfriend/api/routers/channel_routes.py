@@ -11,7 +11,7 @@ from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshUser, HubDep, O
 from oldfriend.api.problem_json import ApiError
 from oldfriend.api.requests import BotCredentialsRequest, GivenCodeRequest
 from oldfriend.api.settings_reload import SettingsWriterDep
-from oldfriend.channels.channel import WEB_CHANNEL, ChannelSpec
+from oldfriend.channels.channel import API_CHANNEL, WEB_CHANNEL, ChannelSpec
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.keys import delete_key
 from oldfriend.config.provider_resolution import (
@@ -35,17 +35,17 @@ from oldfriend.memory.identities import (
 from oldfriend.memory.people import get_person
 from oldfriend.presenters.base_schema import LocalizedTextSchema, format_time
 from oldfriend.presenters.configuration_schemas import (
+    AccountLinkCodeSchema,
     BotSchema,
     ChannelCredentialSchema,
     ChannelSchema,
     ContradictionSchema,
     LinkCodeSchema,
+    LinkedAccountSchema,
+    LinkedAccountsSchema,
     LinkedPersonSchema,
     MergePreviewSchema,
     PersonMergeSchema,
-    PlaceCodeSchema,
-    PlaceSchema,
-    PlacesSchema,
 )
 from oldfriend.runtime.bot_connections import register_bot
 
@@ -54,8 +54,8 @@ API_TIMEOUT_S: Final = 5.0
 
 router = APIRouter()
 """The routes of one channel, under its name."""
-places_router = APIRouter(prefix="/places", tags=["places"])
-"""Where somebody is known, on whatever channel."""
+linked_accounts_router = APIRouter(prefix="/linked-accounts", tags=["linked accounts"])
+"""The accounts by which somebody is known, on whatever channel."""
 
 
 def get_channel(request: Request) -> ChannelSpec:
@@ -86,6 +86,7 @@ async def show_channel(spec: ChannelDep, me: CurrentUser, hub: HubDep) -> Channe
             )
             for each in spec.credentials
         ),
+        make_link=spec.make_link,
         people=tuple(
             [LinkedPersonSchema(name=each.name, addresses=count) for each, count in linked]
             if sees_all
@@ -205,21 +206,22 @@ def build_qr_path(text: str) -> tuple[str, int]:
     return "".join(f"M{x} {y}h1v1h-1z" for x, y in dark), len(rows)
 
 
-@places_router.get("", summary="List your places")
-async def show_places(me: AdminScopeUser, hub: HubDep) -> PlacesSchema:
+@linked_accounts_router.get("", summary="List your linked accounts")
+async def show_places(me: AdminScopeUser, hub: HubDep) -> LinkedAccountsSchema:
     """Return the addresses by which you are known, and which merges can be undone."""
     zone, now = me.person.zone, hub.app.clock()
     async with hub.app.db.begin_read() as tx:
-        places = await list_identities(tx, me.person.id)
+        identities = await list_identities(tx, me.person.id)
         merges = await list_merges(tx, me.person.id, now=now)
-    return PlacesSchema(
+    return LinkedAccountsSchema(
         items=tuple(
-            PlaceSchema(
+            LinkedAccountSchema(
                 channel=each.channel,
                 address=each.address,
+                label="" if each.channel == API_CHANNEL else each.address,
                 linked_at=format_time(each.created_at, zone),
             )
-            for each in places
+            for each in identities
         ),
         merges=tuple(
             PersonMergeSchema(
@@ -233,15 +235,15 @@ async def show_places(me: AdminScopeUser, hub: HubDep) -> PlacesSchema:
     )
 
 
-@places_router.post("/code", status_code=201, summary="Create a code for another app")
-async def create_place_code(me: FreshUser, hub: HubDep) -> PlaceCodeSchema:
+@linked_accounts_router.post("/code", status_code=201, summary="Create a code for another app")
+async def create_place_code(me: FreshUser, hub: HubDep) -> AccountLinkCodeSchema:
     """Create a code: whoever sends it to the companion within ten minutes is you."""
     code = await create_code_for(hub.app.db, hub.app.clock, me.person)
     expires_at = format_time(hub.app.clock() + CODE_TTL, me.person.zone)
-    return PlaceCodeSchema(code=code, expires_at=expires_at)
+    return AccountLinkCodeSchema(code=code, expires_at=expires_at)
 
 
-@places_router.post("/preview", summary="Preview joining with another app")
+@linked_accounts_router.post("/preview", summary="Preview joining with another app")
 async def preview_place(given: GivenCodeRequest, me: FreshUser, hub: HubDep) -> MergePreviewSchema:
     """Return what would come together with whoever was shown a code. Nothing is changed."""
     preview = await preview_given_code(hub.app, WEB_CHANNEL, me.person, given.code)
@@ -256,7 +258,7 @@ async def preview_place(given: GivenCodeRequest, me: FreshUser, hub: HubDep) -> 
     )
 
 
-@places_router.post("/join", status_code=204, summary="Join with another app")
+@linked_accounts_router.post("/join", status_code=204, summary="Join with another app")
 async def join_place(given: GivenCodeRequest, me: FreshUser, hub: HubDep) -> Response:
     """Make one person of you and whoever was shown a code. It can be undone for 30 days.
 
@@ -270,7 +272,7 @@ async def join_place(given: GivenCodeRequest, me: FreshUser, hub: HubDep) -> Res
     return Response(status_code=204)
 
 
-@places_router.post("/merges/{merge_id}/undo", status_code=204, summary="Undo a merge")
+@linked_accounts_router.post("/merges/{merge_id}/undo", status_code=204, summary="Undo a merge")
 async def undo_join(merge_id: str, me: FreshUser, hub: HubDep) -> Response:
     """Make two people again. What came since stays with you; every sign-in since then ends."""
     await undo_merge(hub.app.db, hub.app.clock, hub.app.settings, me.person.id, merge_id)
@@ -278,7 +280,7 @@ async def undo_join(merge_id: str, me: FreshUser, hub: HubDep) -> Response:
     return Response(status_code=204)
 
 
-@places_router.delete("", status_code=204, summary="Unlink one of your places")
+@linked_accounts_router.delete("", status_code=204, summary="Unlink one of your accounts")
 async def unlink_place(
     channel: Annotated[str, Query(description="The name of the channel.", examples=["web"])],
     address: Annotated[str, Query(description="Your address there.", examples=["7"])],

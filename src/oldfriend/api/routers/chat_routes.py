@@ -24,7 +24,7 @@ from oldfriend.domain.clock import MAX_TIME, Micros, get_zone
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import MessageId, PersonId
-from oldfriend.domain.messages import PRESSED_DETAIL, Message
+from oldfriend.domain.messages import PRESSED_DETAIL, PROGRAM_DETAIL, Message
 from oldfriend.inbound.accept import (
     ChatContext,
     MessageSubmission,
@@ -224,7 +224,12 @@ async def send_message(
     if said.zone is not None:
         get_zone(said.zone)
     chat_context = await open_web_chat(app.db, app.clock, me.person.id)
-    submission = MessageSubmission(text=said.text, zone=said.zone, external_id=idempotency_key)
+    submission = MessageSubmission(
+        text=said.text,
+        zone=said.zone,
+        external_id=idempotency_key,
+        details={PROGRAM_DETAIL: me.token} if me.is_program else {},
+    )
     claim_now = hub.has_capacity
     accepted = await accept_message(app, chat_context, submission, claim_now=claim_now)
     if accepted is None:
@@ -341,6 +346,7 @@ async def stream_chat_events(
     `chat.connection.ready`, `.heartbeat` (every 30 s); `chat.message.user_appended`, `.token`,
     `.done`, `.voice_ready`, `.edited`, `.stopped`, `.given_up`, `.failed`; `chat.session.boundary`;
     `chat.mood.update`; `chat.companion.renamed`; `chat.settings.updated`; `chat.tasks.updated`;
+    `chat.places.updated` (an app was linked or unlinked);
     `chat.history.changed` (so much is new that the page should be reloaded);
     `memory.<kind>.created` and `.changed`;
     `memory.entity.confirmed`, `.description_updated`, `.changed`; `memory.rewritten` (something was

@@ -200,8 +200,11 @@ class DaySchema(Schema):
     due: tuple[DueItemSchema, ...] = field(
         metadata=describe("Commitments and expectations for the day.")
     )
-    told: tuple[DaySummarySchema, ...] = field(
+    summaries: tuple[DaySummarySchema, ...] = field(
         metadata=describe("Summaries of its conversations, without overlaps.")
+    )
+    told: tuple[DaySummarySchema, ...] = field(
+        metadata=describe("The former name of `summaries`.", deprecated=True)
     )
     before: str | None = field(metadata=describe("The previous day with messages."))
     after: str | None = field(metadata=describe("The next day with messages."))
@@ -328,12 +331,14 @@ async def show_day(day: DayParam, me: CurrentUser, hub: HubDep) -> DaySchema:
     )
     happened = group_by_day(events, "happened_at", zone, within=days).get(target, ())
     awaited = group_by_day(due, "due_at", zone, within=days).get(target, ())
+    presented = tuple(DaySummarySchema.from_domain(each, zone=zone) for each in summaries)
     return DaySchema(
         day=day,
         talks=tuple(DaySessionSchema.from_domain(each, zone=zone) for each in talks),
         happened=tuple(DayEventSchema.from_domain(each) for each in happened),
         due=tuple(DueItemSchema.from_domain(each) for each in awaited),
-        told=tuple(DaySummarySchema.from_domain(each, zone=zone) for each in summaries),
+        summaries=presented,
+        told=presented,
         before=before[-1].isoformat() if before else None,
         after=after[0].isoformat() if after else None,
     )

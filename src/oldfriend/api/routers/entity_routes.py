@@ -108,7 +108,12 @@ class EntityDetailsSchema(Schema):
 
     about: EntitySchema
     belief: BeliefSchema = field(metadata=describe("The belief that it exists, with its evidence."))
-    ties: tuple[RelationSchema, ...]
+    relations: tuple[RelationSchema, ...] = field(
+        metadata=describe("Its relations to others, and to the person.")
+    )
+    ties: tuple[RelationSchema, ...] = field(
+        metadata=describe("The former name of `relations`.", deprecated=True)
+    )
     others: tuple[BeliefSchema, ...] = field(
         metadata=describe("Other beliefs, the most important first.")
     )
@@ -116,17 +121,19 @@ class EntityDetailsSchema(Schema):
     @classmethod
     def from_domain(cls, details: EntityDetails, *, zone: str, language: str) -> Self:
         """Present an entity with everything believed about it."""
+        relations = tuple(
+            RelationSchema(
+                other=other,
+                name=None if other is None else details.entity_names.get(other),
+                belief=BeliefSchema.from_domain(relation, zone=zone),
+            )
+            for relation, other in details.relations
+        )
         return cls(
             about=EntitySchema.from_domain(details.overview, zone=zone, language=language),
             belief=BeliefSchema.from_domain(details.belief, zone=zone),
-            ties=tuple(
-                RelationSchema(
-                    other=other,
-                    name=None if other is None else details.entity_names.get(other),
-                    belief=BeliefSchema.from_domain(tie, zone=zone),
-                )
-                for tie, other in details.relations
-            ),
+            relations=relations,
+            ties=relations,
             others=tuple(
                 BeliefSchema.from_domain(each, zone=zone) for each in details.other_beliefs
             ),
@@ -155,7 +162,8 @@ class GraphEdgeSchema(Schema):
 
     first: str = field(metadata=describe("The id of the first entity; empty for the person."))
     second: str
-    tie: RelationType
+    relation: RelationType
+    tie: RelationType = field(metadata=describe("The former name of `relation`.", deprecated=True))
     text: str
     memory: str = field(metadata=describe("The id of the belief that states it."))
 
@@ -165,6 +173,7 @@ class GraphEdgeSchema(Schema):
         return cls(
             first=edge.first or "",
             second=edge.second,
+            relation=edge.relation,
             tie=edge.relation,
             text=build_sentence(edge.known.memory),
             memory=edge.known.memory.id,
@@ -176,7 +185,10 @@ class GraphSchema(Schema):
     """The graph of relations; entities without any are left out."""
 
     nodes: tuple[GraphNodeSchema, ...]
-    bonds: tuple[GraphEdgeSchema, ...]
+    edges: tuple[GraphEdgeSchema, ...]
+    bonds: tuple[GraphEdgeSchema, ...] = field(
+        metadata=describe("The former name of `edges`.", deprecated=True)
+    )
     left_out: int = field(metadata=describe("The number of entities that do not fit in the graph."))
 
     @classmethod
@@ -193,13 +205,15 @@ class GraphSchema(Schema):
         )
         drawn = connected[:MAX_NODES]
         ids = {each.entity.id for each in drawn} | {None}
+        shown = tuple(
+            GraphEdgeSchema.from_domain(edge)
+            for edge in edges
+            if edge.first in ids and edge.second in ids
+        )
         return cls(
             nodes=tuple(GraphNodeSchema.from_domain(each) for each in drawn),
-            bonds=tuple(
-                GraphEdgeSchema.from_domain(edge)
-                for edge in edges
-                if edge.first in ids and edge.second in ids
-            ),
+            edges=shown,
+            bonds=shown,
             left_out=len(connected) - len(drawn),
         )
 

@@ -39,6 +39,7 @@ from oldfriend.memory.import_batches import (
 from oldfriend.memory.web_sessions import Principal
 from oldfriend.presenters.base_schema import LocalizedTextSchema, Schema, describe, format_time
 from oldfriend.presenters.usage_schemas import CostEstimateSchema, to_dollars
+from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.runtime.learn_now import load_backlog, pause_learning, resume_learning
 from oldfriend.runtime.wiring import estimate_cost
 from oldfriend.transfer.export_run import ExportFile
@@ -225,6 +226,9 @@ class ImportUndoSchema(Schema):
     beliefs: int = field(
         metadata=describe("The number of beliefs that ended with them or hold again as before.")
     )
+    tasks: int = field(
+        metadata=describe("Reminders and to-dos of a calendar that went or are as before.")
+    )
     overlapping: tuple[int, ...] = field(
         metadata=describe(
             "Later imports that skipped messages because this one had them; undo and "
@@ -377,15 +381,22 @@ async def list_imports(me: CurrentUser, hub: HubDep) -> ImportListSchema:
 
 @router.post("/imports/{number}/undo", summary="Undo an import")
 async def revert_import(number: int, me: CurrentUser, hub: HubDep) -> ImportUndoSchema:
-    """Remove messages it added, restore those it changed, and end beliefs that rest on it alone."""
+    """Remove messages and tasks it added, restore those it changed, and end beliefs that rest on
+    it alone.
+    """
     app = hub.app
     get_import(await load_batches(app.db, me), number)
     undone = await undo_import(app.db, app.clock, app.settings, me.person, number)
+    if undone.tasks:
+        async with app.db.begin_write() as tx:
+            await plan_next_look(tx, me.person.id, now=app.clock())
+        hub.note_tasks_changed(me.person.id)
     app.notifier.notify()
     overlapping = list_overlapping_batches(await load_batches(app.db, me), number)
     return ImportUndoSchema(
         messages=undone.messages,
         beliefs=undone.beliefs,
+        tasks=undone.tasks,
         overlapping=tuple(each.number for each in overlapping),
     )
 

@@ -58,8 +58,8 @@ from oldfriend.prompts.starter_personas import load_starter_personas
 
 SOURCE_NAME: Final = "what you gave"
 
-router = APIRouter(prefix="/character", tags=["character"])
-drafts_router = APIRouter(prefix="/drafts", tags=["character"])
+router = APIRouter(prefix="/persona", tags=["persona"])
+drafts_router = APIRouter(prefix="/drafts", tags=["persona"])
 
 
 @router.get("", summary="Show the companion's persona")

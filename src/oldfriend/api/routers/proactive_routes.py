@@ -17,7 +17,10 @@ from oldfriend.api.auth import (
 from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.cursors import LimitParam
 from oldfriend.api.requests import ClockTime, RequestModel
+from oldfriend.domain.buttons import MAX_COMMAND_BYTES
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.ids import MessageId
+from oldfriend.inbound.button_presses import accept_page_press
 from oldfriend.memory.push_subscriptions import (
     PushSubscription,
     ShownPart,
@@ -115,6 +118,18 @@ class PushRenewalRequest(RequestModel):
     was: str = Field(max_length=2_000, examples=["https://push.example.org/abc"])
     endpoint: str = Field(max_length=2_000, examples=["https://push.example.org/def"])
     keys: PushKeys
+
+
+class PushPressRequest(RequestModel):
+    """The press of a button in a notification."""
+
+    endpoint: str = Field(max_length=2_000, examples=["https://push.example.org/abc"])
+    message: str = Field(
+        max_length=100,
+        description="The message that the notification told of.",
+        examples=["018c2f6a-0000-7000-8000-000000000000"],
+    )
+    command: str = Field(min_length=2, max_length=MAX_COMMAND_BYTES, examples=["/done 0190abcd"])
 
 
 router = APIRouter(prefix="/proactive", tags=["chat"])
@@ -263,6 +278,26 @@ async def renew_push(
     async with app.db.begin_write() as tx:
         await save_push_subscription(tx, subscription, now=app.clock())
     return PushStateSchema(is_on=True, shows=before.shows)
+
+
+@router.post("/push/press", status_code=204, summary="Press a button in a notification")
+async def press_pushed_button(pressed: PushPressRequest, me: WorkerUser, hub: HubDep) -> Response:
+    """Say what a button of the message says, once for each message, however it is pressed.
+
+    The browser's service worker asks, which has no CSRF secret: it proves to be that browser by
+    the address of its subscription, which nobody else knows. 401: it is not that of this session.
+    """
+    async with hub.app.db.begin_read() as tx:
+        known = await find_push_subscription(tx, me.person.id, me.digest, now=hub.app.clock())
+    if known is None or known.print != print_endpoint(pressed.endpoint):
+        raise build_not_signed_in()
+    claim_now = hub.has_capacity
+    accepted = await accept_page_press(
+        hub.app, me.person.id, MessageId(pressed.message), pressed.command, claim_now=claim_now
+    )
+    if accepted is not None and claim_now:
+        await hub.start_reply(accepted)
+    return Response(status_code=204)
 
 
 async def seal_subscription(

@@ -145,9 +145,11 @@ async def try_model(
         works, text = True, trial.text
     except (ModelError, EmbeddingFailed) as error:
         works, text = False, error.user_text
+    message = LocalizedTextSchema.from_domain(text)
     return ModelTestSchema(
         works=works,
-        told=LocalizedTextSchema.from_domain(text),
+        message=message,
+        told=message,
         took_ms=round((time.monotonic() - started) * 1000),
     )
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 
 from oldfriend.api.auth import CurrentUser, HubDep
 from oldfriend.api.connections import ConnectionHub
+from oldfriend.api.cursors import CursorParam, decode_offset, encode_values
 from oldfriend.api.requests import TaskChangeRequest, TaskRequest
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, parse_timestamp
@@ -21,11 +22,11 @@ from oldfriend.presenters.task_schemas import TaskListSchema, TaskSchema
 from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.request_sentences import read_requests
-from oldfriend.tasks.task import STATUSES
+from oldfriend.tasks.task import ACTIVE, STATUSES
 from oldfriend.tasks.task_desk import ANSWER_WITHIN, DeskDecision, TaskDesk
 from oldfriend.tasks.task_edits import add_task, edit_task, store
 from oldfriend.tasks.task_phrases import TaskPhrases, load_task_phrases
-from oldfriend.tasks.task_store import list_tasks
+from oldfriend.tasks.task_store import MAX_TASKS, list_tasks
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
 
@@ -35,16 +36,28 @@ async def show_tasks(
     me: CurrentUser,
     hub: HubDep,
     ended: Annotated[bool, Query(description="Include those that are over.")] = False,
+    limit: Annotated[
+        int | None, Query(ge=1, le=MAX_TASKS, description="The maximum number; all without it.")
+    ] = None,
+    cursor: CursorParam = None,
 ) -> TaskListSchema:
     """List your tasks, the next due first; those without a time come last."""
+    start = 0 if cursor is None else decode_offset(cursor)
+    until = None if limit is None else start + limit
     async with hub.app.db.begin_read() as tx:
-        tasks = (
-            await list_tasks(tx, me.person.id, statuses=STATUSES)
-            if ended
-            else await list_tasks(tx, me.person.id, now=hub.app.clock())
+        tasks = await list_tasks(
+            tx,
+            me.person.id,
+            statuses=STATUSES if ended else ACTIVE,
+            now=None if ended else hub.app.clock(),
+            limit=2 * MAX_TASKS if until is None else until + 1,
         )
+    is_last = until is None or len(tasks) <= until
     return TaskListSchema(
-        items=tuple(TaskSchema.from_domain(each, zone=me.person.zone) for each in tasks)
+        items=tuple(
+            TaskSchema.from_domain(each, zone=me.person.zone) for each in tasks[start:until]
+        ),
+        next=None if is_last or until is None else encode_values([until]),
     )
 
 

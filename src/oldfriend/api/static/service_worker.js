@@ -39,10 +39,12 @@ async function servePage(request) {
 }
 
 /** Shows a notification, unless a page has the focus; its content is not stored. @param {any} payload */
-async function showNotification({ title, body, tag }) {
+async function showNotification({ title, body, tag, buttons = [] }) {
   const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
   if (pages.some((each) => each.focused)) return;
-  await registration.showNotification(title, { body, tag, icon: "/static/icons/icon-192.png" });
+  const actions = buttons.map(([label], index) => ({ action: String(index), title: label }));
+  const data = { message: tag, commands: buttons.map(([, command]) => command) };
+  await registration.showNotification(title, { body, tag, actions, data, icon: "/static/icons/icon-192.png" });
 }
 
 /** Focuses an open page, else opens a new one. */
@@ -50,6 +52,19 @@ async function openChat() {
   const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
   const page = pages.find((each) => new URL(each.url).pathname === PAGE);
   await (page ? page.focus() : clients.openWindow(PAGE));
+}
+
+/** Presses a button of a message; opens the chat if that did not work, as when nobody is signed in.
+ * The subscription's endpoint proves to the server that it is this browser. @param {string} message @param {string} command */
+async function pressButton(message, command) {
+  try {
+    const { endpoint } = await registration.pushManager.getSubscription();
+    const body = JSON.stringify({ endpoint, message, command });
+    const response = await fetch("/api/v1/proactive/push/press", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    if (!response.ok) await openChat();
+  } catch {
+    await openChat();
+  }
 }
 
 /** Sends a renewed push subscription to the server, which finds it by the old endpoint. @param {any} event */
@@ -64,8 +79,10 @@ async function renewSubscription({ oldSubscription, newSubscription }) {
 addEventListener("pushsubscriptionchange", (event) => event.waitUntil(renewSubscription(event)));
 addEventListener("push", (event) => event.waitUntil(showNotification(event.data.json())));
 addEventListener("notificationclick", (event) => {
-  event.notification.close();
-  event.waitUntil(openChat());
+  const { action, notification } = event;
+  const command = notification.data?.commands[action];
+  notification.close();
+  event.waitUntil(command ? pressButton(notification.data.message, command) : openChat());
 });
 addEventListener("install", (event) => event.waitUntil(precacheFiles()));
 addEventListener("activate", (event) => event.waitUntil(deleteOldCaches()));

@@ -61,8 +61,11 @@ DISCORD: Final = ChannelSpec(
     file_only_settings=frozenset({"base_url"}),
     open_bot=open_bot,
     setup_help=(
-        "To create a bot, open https://discord.com/developers/applications, choose New "
-        "Application, then Bot, then Reset Token. It needs no privileged intent.\n"
+        "1. Open https://discord.com/developers/applications and choose New Application. Under\n"
+        "   Bot, choose Reset Token and copy the token. It needs no privileged intent.\n"
+        "2. Under Installation, leave User Install and Guild Install on; for servers, add the\n"
+        "   scope bot with Send Messages, Read Message History and Attach Files. Open the\n"
+        "   install link, and add the bot to yourself or to a server.\n"
         "What is said to a bot passes through Discord's servers, and they can read it."
     ),
     farewell_help="To delete the bot itself, delete its application where you made it.",

@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import json
+import logging
 import os
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -221,6 +222,7 @@ class MatrixClient:
                     nio.store.database.close()
 
     def _build_client(self, keys: Path | None) -> AsyncClient:
+        logging.getLogger("nio.responses").setLevel(logging.ERROR)  # each answer is checked here
         return GuardedClient(
             self._homeserver,
             self._user,

@@ -97,6 +97,7 @@ SLACK: Final = ChannelSpec(
         has_reactions=True,
         has_groups=True,
     ),
+    make_link=build_manifest_link(),
     credentials=(
         ChannelCredential(name=BOT_TOKEN, label="Bot token (xoxb-...)"),
         ChannelCredential(name=APP_TOKEN, label="App-level token (xapp-...)"),

@@ -10,7 +10,12 @@ from oldfriend.channels.channel import (
     ChannelSettings,
     ChannelSpec,
 )
-from oldfriend.channels.whatsapp.whatsapp_settings import RECORD_FILE, WhatsAppSettings
+from oldfriend.channels.whatsapp.whatsapp_settings import (
+    DEFAULT_PORT,
+    RECORD_FILE,
+    WEBHOOK_PATH,
+    WhatsAppSettings,
+)
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import PlatformRejected
 from oldfriend.domain.i18n_messages import build_missing_extra_text, localizable
@@ -54,9 +59,14 @@ WHATSAPP: Final = ChannelSpec(
     file_only_settings=frozenset({"base_url", "webhook_host", "webhook_port"}),
     open_bot=open_bot,
     setup_help=(
-        "On developers.facebook.com, make an app with WhatsApp. Under WhatsApp, API Setup, it "
-        "shows the phone number ID; a system user's token lasts. The app secret stands under "
-        "App settings, Basic. The verify token is a word that you make up.\n"
+        "1. On developers.facebook.com, make an app with WhatsApp. Under WhatsApp, API Setup, it\n"
+        "   shows the phone number ID; a system user's token lasts. The app secret stands under\n"
+        "   App settings, Basic. The verify token is a word that you make up.\n"
+        f"2. Let your proxy pass on what it is sent over HTTPS at {WEBHOOK_PATH} to port\n"
+        f"   {DEFAULT_PORT} of this machine.\n"
+        "3. While the server runs, open WhatsApp, Configuration: enter that address as the\n"
+        "   callback URL, and the verify token, and subscribe to the field messages.\n"
+        "4. Publish the app: until then Meta passes on nothing that anybody writes.\n"
         "Meta reads what is said on WhatsApp to a number of the Cloud API."
     ),
     farewell_help="To end the number itself, remove it from your app on developers.facebook.com.",

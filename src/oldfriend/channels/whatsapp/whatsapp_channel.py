@@ -60,7 +60,7 @@ from oldfriend.channels.whatsapp.graph_api import (
 )
 from oldfriend.channels.whatsapp.message_bodies import build_audio, build_template, build_text
 from oldfriend.channels.whatsapp.rendering import SPLITTER, render_text
-from oldfriend.channels.whatsapp.whatsapp_settings import WhatsAppSettings
+from oldfriend.channels.whatsapp.whatsapp_settings import WEBHOOK_PATH, WhatsAppSettings
 from oldfriend.domain.buttons import Button
 from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.errors import (
@@ -76,7 +76,6 @@ from oldfriend.domain.json import JsonValue
 
 V = TypeVar("V")
 
-WEBHOOK_PATH: Final = "/api/whatsapp"
 SIGNATURE_HEADER: Final = "x-hub-signature-256"
 SIGNATURE_CHARS: Final = len("sha256=") + 64
 MAX_BODY_BYTES: Final = 3 * 1024 * 1024

@@ -14,6 +14,8 @@ from oldfriend.domain.setting_parsers import (
     text_parser,
 )
 
+WEBHOOK_PATH: Final = "/api/whatsapp"
+DEFAULT_PORT: Final = 8346
 RECORD_FILE: Final = "deliveries"
 """Tells what became of the messages that we sent lately, and which chats may be written to."""
 OFFICIAL_URL: Final = "https://graph.facebook.com/v26.0"
@@ -53,7 +55,7 @@ class WhatsAppSettings(ChannelSettings):
     webhook_host: Annotated[str, PARSE_HOST] = (
         "127.0.0.1"  # the local address that receives Meta's calls
     )
-    webhook_port: Annotated[int, int_parser(ge=1, le=65_535)] = 8346
+    webhook_port: Annotated[int, int_parser(ge=1, le=65_535)] = DEFAULT_PORT
     template: Annotated[str | None, optional_parser(PARSE_TEMPLATE)] = (
         None  # sent where a day has passed since they wrote; None: we wait until they do
     )

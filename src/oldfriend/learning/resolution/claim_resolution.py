@@ -1,4 +1,4 @@
-"""Claim resolution: decides all claims of a segment, names first because claims mention them."""
+"""Claim resolution: reconciles all claims of a segment with what is believed, names first."""
 
 from collections.abc import Iterable
 from dataclasses import replace

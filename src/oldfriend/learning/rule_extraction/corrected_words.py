@@ -7,6 +7,7 @@ be meant.
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -19,7 +20,7 @@ from oldfriend.learning.rule_extraction.claim_builder import claims_in
 from oldfriend.learning.rule_extraction.corrections import PART
 from oldfriend.learning.rule_extraction.entity_mentions import is_name, named_in
 from oldfriend.learning.rule_extraction.promises import Read
-from oldfriend.learning.rule_extraction.pronouns import with_name
+from oldfriend.learning.rule_extraction.pronouns import can_mean, is_by_one, with_name
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
 from oldfriend.memory.restatement_detection import (
@@ -43,8 +44,11 @@ DENIED: Final = "\N{NOT SIGN}"
 MAX_HAN_NAME: Final = 4
 MAX_OPENINGS: Final = 4
 """Words of correction in a row that a sentence may begin with: "no, sorry, I mean"."""
+QUESTION_MARKS: Final = ("?", "\uff1f")
 ENDS: Final = " ,.!:;\N{EN DASH}\N{EM DASH}-\uff0c\u3001\u3002\uff01"
 """What stands around words of correction."""
+MIN_ALIKE: Final = 0.6
+"""Share of letters, from which a name is another one with other letters: "Anna" for "Ana"."""
 MIN_SMALL_TALK: Final = 0.3
 """Probability of small talk from which a word behind a "no" is no name."""
 
@@ -76,7 +80,7 @@ def find_last_said(sentence: Sentence, said: Sequence[Read]) -> Read | None:
     answers: list[str] = []
     has_asked = False
     for each in reversed(said):
-        if not is_by_same(each[0], sentence):
+        if not is_by_one(each[0], sentence):
             answers.append(each[0].message.text)
         elif each[0].is_question:
             has_asked = True
@@ -88,14 +92,44 @@ def find_last_said(sentence: Sentence, said: Sequence[Read]) -> Read | None:
 def find_denied_before(
     sentence: Sentence, book: RuleBook, said: Sequence[Read]
 ) -> tuple[Read | None, Read | None]:
-    """Return the statement some turns ago whose word a sentence denies, and what it makes of it."""
+    """Return the statement some turns ago that a sentence corrects, and what it makes of it.
+
+    It denies the wrong word, holds another word of that statement ("wrong, 2 kids"), or calls by
+    a pronoun whom only that statement can mean.
+    """
+    is_last_of_another = False
     for each in reversed(said):
-        if not is_by_same(each[0], sentence) or each[0].is_question:
+        if not is_by_one(each[0], sentence) or each[0].is_question:
             continue
         put_right = with_word(each, sentence, book)
-        if put_right is not None and denies(sentence, put_right[0].denied, book):
+        if put_right is not None and (
+            is_last_of_another
+            or denies(sentence, put_right[0].denied, book)
+            or has_shared_word(sentence, each[0], put_right[0].denied, book)
+        ):
             return each, put_right
+        is_last_of_another = is_of_another_gender(sentence, *each)
     return None, None
+
+
+def has_shared_word(sentence: Sentence, last: Sentence, wrong: str, book: RuleBook) -> bool:
+    """Return whether a correction holds a telling word of a statement beside the wrong one."""
+    restated = load_restatement_words(book.language)
+    if restated is None:
+        return False
+    rest = drop_opening(sentence.words, restated, book)
+    told, known = ({t.word for t in tokenize_statement(text)} for text in (rest, last.words))
+    shared = (told & known) - {wrong.casefold()} - restated.framing_words - restated.copulas
+    return rest != sentence.words and any(is_telling(each, book.language) for each in shared)
+
+
+def is_of_another_gender(sentence: Sentence, last: Sentence, book: RuleBook) -> bool:
+    """Return whether a correction begins with a pronoun that whom a statement names never has."""
+    restated = load_restatement_words(book.language)
+    rest = sentence.plain if restated is None else drop_opening(sentence.plain, restated, book)
+    found = book.pronoun.match(rest)
+    roles = {tie.value for _, tie in named_in(last, book) if tie is not None}
+    return found is not None and bool(roles) and not any(can_mean(found, each) for each in roles)
 
 
 def denies(sentence: Sentence, wrong: str, book: RuleBook) -> bool:
@@ -106,18 +140,13 @@ def denies(sentence: Sentence, wrong: str, book: RuleBook) -> bool:
     return restated is not None and DENIED in mark_denied(sentence.words, wrong, restated)
 
 
-def is_by_same(one: Sentence, other: Sentence) -> bool:
-    """Return whether two sentences have the same speaker."""
-    return (one.message.role, one.message.speaker) == (other.message.role, other.message.speaker)
-
-
 def with_word(before: Read, sentence: Sentence, own_book: RuleBook) -> Read | None:
     """Return the last statement as a sentence corrects it; None if it corrects nothing.
 
     A word alone does not tell its language: it is read in that of what was said last.
     """
     last, book = before
-    if last.is_question or not sentence.starts:
+    if last.is_question or is_asking(sentence, book) or is_of_another_gender(sentence, last, book):
         return None
     told_again = list_told_again(last, sentence, book)
     if told_again:
@@ -126,6 +155,15 @@ def with_word(before: Read, sentence: Sentence, own_book: RuleBook) -> Read | No
     right = find_meant(sentence, book) or find_meant(sentence, own_book)
     put_right = find_put_right(right, last, sentence, book)
     return None if put_right is None else (put_right, book)
+
+
+def is_asking(sentence: Sentence, book: RuleBook) -> bool:
+    """Return whether a sentence asks; "is actually called Mia" without a mark puts right."""
+    restated = load_restatement_words(book.language)
+    if not sentence.is_question or restated is None:
+        return sentence.is_question
+    words = sentence.words.rstrip()
+    return words.endswith(QUESTION_MARKS) or drop_inner_opening(words, restated, book) == words
 
 
 def list_told_again(last: Sentence, sentence: Sentence, book: RuleBook) -> list[Claim]:
@@ -179,7 +217,7 @@ def find_put_right(
 ) -> Sentence | None:
     """Return the last statement with the word that was meant, or that replaces a denied one."""
     for words in SORTS:
-        places = list(list_told(words, last, book))
+        places = list(list_told(words, last, sentence, book))
         if len(places) > 1 and any(words(right, book)):
             return None  # which of them?
         if len(places) != 1:
@@ -201,14 +239,32 @@ def find_put_right(
     return next((each for each in fitting if each is not None), None)
 
 
-def list_told(words: Sort, last: Sentence, book: RuleBook) -> Iterator[Place]:
-    """Yield the words of a sort in the last statement; of names, the one that it gives."""
+def list_told(words: Sort, last: Sentence, sentence: Sentence, book: RuleBook) -> Iterator[Place]:
+    """Yield the words of a sort in the last statement; of names, the one that may be wrong."""
     named = [each for pattern in book.naming for each in pattern.finditer(last.plain)]
-    if words is names_in and len({each["name"] for each in named}) == 1:
-        found = named[0]
-        yield found.start("name"), found.end("name"), found["name"]
+    if words is not names_in or len({each["name"] for each in named}) != 1:
+        yield from words(last.plain, book)
         return
-    yield from words(last.plain, book)
+    found = named[0]
+    values = {each.value for each in list_facts(last, book)}
+    told = [each for each in names_in(last.plain, book) if each[2] in values]  # "lives in Porto"
+    if len(told) == 1 and not is_about_name(sentence, found["name"], book):
+        yield told[0]
+    else:
+        yield found.start("name"), found.end("name"), found["name"]
+
+
+def is_about_name(sentence: Sentence, name: str, book: RuleBook) -> bool:
+    """Return whether a correction is of a name: it says so, denies it, or spells it otherwise."""
+    restated = load_restatement_words(book.language)
+    tokens = [each.word for each in tokenize_statement(sentence.words)]
+    framing = frozenset[str]() if restated is None else restated.framing_words
+    is_alike = (
+        SequenceMatcher(None, each, name.casefold()).ratio() >= MIN_ALIKE
+        for each in tokens
+        if len(each) > MAX_SMALL_CHARS
+    )
+    return not framing.isdisjoint(tokens) or any(is_alike)
 
 
 def find_meant(sentence: Sentence, book: RuleBook) -> str:
@@ -304,7 +360,7 @@ def list_contrasted(
         is_thanks = classify_act(sentence.words)["smalltalk"] >= MIN_SMALL_TALK  # "no, Thanks"
         right = find_other_name(rest, known, restated, book)
         is_name_known = any(each == right for *_, each in names_in(sentence.words, book))
-        is_told = is_denied or not is_thanks
+        is_told = is_denied or not is_thanks or is_about_name(sentence, wrong, book)
         is_whole = bool(frame) and frame <= told and is_read(sentence, book)
         is_sound = is_told and not is_whole and (is_name_known or is_naming(last, wrong, book))
         return [right] if right and is_sound else []
@@ -327,8 +383,10 @@ def is_read(sentence: Sentence, book: RuleBook) -> bool:
 def drop_opening(text: str, restated: RestatementWords, book: RuleBook) -> str:
     """Return a text without the words it begins with that say something was wrong: "no wait, ".
 
-    Those may be several; a correction further on is not one that it begins with.
+    Those may be several, and may stand behind words that tell nothing: "is actually called Mia".
+    Any other correction further on is not one that it begins with.
     """
+    text = text.lstrip(ENDS)
     for _ in range(MAX_OPENINGS):
         lowered = text.lower()
         begins = (words.search(lowered) for words in (book.instead.put_right, restated.correction))
@@ -336,9 +394,21 @@ def drop_opening(text: str, restated: RestatementWords, book: RuleBook) -> str:
             (each for each in begins if each and not lowered[: each.start()].strip(ENDS)), None
         )
         if found is None:
-            return text
+            return drop_inner_opening(text, restated, book)
         text = text[found.end() :].lstrip(ENDS)
     return text
+
+
+def drop_inner_opening(text: str, restated: RestatementWords, book: RuleBook) -> str:
+    """Return a text without a word of correction behind words that tell nothing of their own."""
+    found = restated.correction.search(text.lower())
+    if found is None:
+        return text
+    around = {*restated.framing_words, *restated.copulas}
+    before = [each.word for each in tokenize_statement(text[: found.start()])]
+    is_bare = all(each in around or is_stop_word(each, book.language) for each in before)
+    rest = text[found.end() :].lstrip(ENDS)
+    return f"{text[: found.start()]}{rest}" if before and is_bare and rest else text
 
 
 def is_telling(word: str, language: str) -> bool:

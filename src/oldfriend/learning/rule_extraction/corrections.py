@@ -198,7 +198,7 @@ def moved_at_once(claim: Claim, sentence: Sentence, book: RuleBook, told: list[C
         and each.effect == "new"
         and each.due_at not in {None, claim.due_at}
         and each.subject == claim.subject
-        and is_same_matter(claim, each, book)
+        and may_be_moved(claim, each, sentence, book)
     ]
     due = due_in(sentence.plain, sentence.message, book)
     if len(same) != 1 or due is None:
@@ -221,7 +221,28 @@ def tells_move(claim: Claim, sentence: Sentence, book: RuleBook) -> bool:
     """Whether a claim with its day may be one that was to be at another time."""
     if claim.kind not in FUTURE_KINDS or claim.due_at is None or claim.target is not None:
         return False
+    return says_moved(sentence, book) or book.instead.definite.search(sentence.plain) is not None
+
+
+def says_moved(sentence: Sentence, book: RuleBook) -> bool:
+    """Whether a sentence says in words that something is at another time than it was to be."""
     return bool(sentence.denied) or book.instead.moved.search(sentence.plain) is not None
+
+
+def may_be_moved(claim: Claim, known: Claim | Memory, sentence: Sentence, book: RuleBook) -> bool:
+    """Whether a claim is about the matter of another, which is to be at another time.
+
+    Where that is not said in words ("the dentist is on Friday"), only of what is still to come, and
+    not with more of it than was known: "my chemistry exam" is not "my exam".
+    """
+    if not is_same_matter(claim, known, book):
+        return False
+    if says_moved(sentence, book):
+        return True
+    one, other = (
+        matter_of(promised_in(each.text, book.language), book.language) for each in (claim, known)
+    )
+    return known.due_at is not None and known.due_at > sentence.message.at and one <= other
 
 
 def with_day(known: Claim | Memory, due: Due, sentence: Sentence, book: RuleBook) -> str | None:
@@ -257,7 +278,7 @@ def instead_of(
         if each.memory.subject == claim.subject
         and each.stats.last_seen < sentence.message.at
         and each.memory.due_at != claim.due_at
-        and is_same_matter(claim, each.memory, book)
+        and may_be_moved(claim, each.memory, sentence, book)
     ]
     if len(same) != 1:
         return claim

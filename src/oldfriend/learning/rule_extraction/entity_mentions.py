@@ -141,7 +141,8 @@ def is_name(words: str, book: RuleBook) -> bool:
     is_large = first.isupper() or (get_traits(book.language).is_han and first.isalpha())
     titled = book.title.match(words)
     name = words[titled.end() :] if titled else words
-    return is_large and not set(name.lower().split()) & book.caution.not_name
+    parts = name if not get_traits(book.language).spaces else name.lower().split()
+    return is_large and name not in book.caution.not_name and not {*parts} & book.caution.not_name
 
 
 def is_reported(sentence: Sentence, place: int, book: RuleBook) -> bool:

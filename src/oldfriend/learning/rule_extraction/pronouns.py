@@ -1,14 +1,19 @@
 """Pronouns: resolves "she's vegan" to the one person who was named just before."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
-from oldfriend.domain.relations import MEN_ROLES, WOMEN_ROLES
+from oldfriend.domain.relations import MEN_ROLES, PET_ROLES, WOMEN_ROLES
 from oldfriend.learning.rule_extraction.entity_mentions import named_in
 from oldfriend.learning.rule_extraction.promises import Read
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
 from oldfriend.search.question_patterns import has_any_word
+
+APART: Final = str.maketrans({",": ";", "\uff0c": "\uff1b"})
+"""What stands between two statements rather than between the parts of a list."""
 
 
 def with_names(
@@ -42,6 +47,37 @@ def with_names(
     return named[len(before) :]
 
 
+def with_own_name(
+    sentence: Sentence, book: RuleBook, known: Collection[str], roles: Mapping[str, str]
+) -> Sentence:
+    """Return a sentence with the name that it gives first in place of a pronoun further on."""
+    for place in sentence.starts if sentence.message.role != "companion" else ():
+        found = book.pronoun.match(sentence.plain, place) if place else None
+        before = replace(sentence, plain=sentence.plain[:place])
+        name = find_only_name(before, book, known) if found is not None else ""
+        parts = {who.name: tie.value for who, tie in named_in(before, book) if tie is not None}
+        if found is not None and name and can_mean(found, parts.get(name, roles.get(name, ""))):
+            begun = before.plain.translate(APART)  # "in Porto, Ana" is no place
+            plain = begun + put_name(name, found)
+            return replace(sentence, plain=plain, starts=tuple(starts_in(plain, book)))
+    return sentence
+
+
+def can_mean(pronoun: re.Match[str], role: str) -> bool:
+    """Return whether a pronoun can mean somebody in a role: a brother is no "she"."""
+    groups = pronoun.groupdict()
+    if groups.get("it"):
+        return role in PET_ROLES
+    return role not in (MEN_ROLES if groups["she"] else WOMEN_ROLES) or not pronoun[0]
+
+
+def put_name(name: str, pronoun: re.Match[str]) -> str:
+    """Return a name, and the words behind a pronoun that it takes the place of."""
+    is_ = " is" if pronoun.groupdict().get("is") else ""
+    space = " " if pronoun[0].endswith(" ") or not pronoun[0] else ""
+    return f"{name}{is_}{space}{pronoun.string[pronoun.end() :]}"
+
+
 def is_by_one(one: Sentence, other: Sentence) -> bool:
     """Return whether two sentences have the same speaker."""
     return (one.message.role, one.message.speaker) == (other.message.role, other.message.speaker)
@@ -57,11 +93,9 @@ def with_name(
     name, role = who
     for place in sentence.starts:
         found = book.pronoun.match(sentence.plain, place)
-        others = MEN_ROLES if found is not None and found["she"] else WOMEN_ROLES
-        if found is not None and not sentence.plain[:place].strip() and role not in others:
-            is_ = " is" if "is" in found.re.groupindex and found["is"] else ""
-            space = " " if found[0].endswith(" ") else ""
-            plain = f"{name}{is_}{space}{sentence.plain[found.end() :]}"
+        is_first = not sentence.plain[:place].strip()
+        if found is not None and is_first and can_mean(found, role):
+            plain = put_name(name, found)
             starts = tuple(starts_in(plain, book))
             return replace(sentence, plain=plain, starts=starts, about=sentence.about or last)
     return None

@@ -54,7 +54,7 @@ from oldfriend.learning.rule_extraction.promises import (
     without_ended,
     without_kept,
 )
-from oldfriend.learning.rule_extraction.pronouns import with_names
+from oldfriend.learning.rule_extraction.pronouns import with_names, with_own_name
 from oldfriend.learning.rule_extraction.relation_rules import names_in, tied_in, ties_in, ties_told
 from oldfriend.learning.rule_extraction.roles import (
     in_other_part,
@@ -86,14 +86,16 @@ _HEARD: Final = {("person", "person"), ("other", "other"), ("companion", "compan
 
 def extract_with_rules(inputs: ExtractionInput) -> Extraction:
     """What was plainly said in a segment, each claim with the sentence it rests on."""
+    known, roles = _known_names((), inputs), list_roles(inputs.known)
     before, heard = (
-        [read for message in messages for read in _sentences(message, inputs)]
+        [
+            (with_own_name(sentence, book, known, roles), book)
+            for message in messages
+            for sentence, book in _sentences(message, inputs)
+        ]
         for messages in (inputs.context_messages, inputs.messages)
     )
-    sentences = as_meant(heard, before=before)
-    sentences = with_names(
-        sentences, _known_names((), inputs), list_roles(inputs.known), before=before
-    )
+    sentences = with_names(as_meant(heard, before=before), known, roles, before=before)
     names, relations, samenesses = _names(sentences)
     tied = ties_told(sentences, _known_names(names, inputs))
     names = joined((*names, *names_in(tied)))

@@ -115,6 +115,7 @@ class Instead:
     """How it is told that something is otherwise than it was said or was to be."""
 
     moved: LazyPattern  # at another time
+    definite: LazyPattern  # a sentence begins with something that is known: "the dentist"
     called_off: LazyPattern  # not at all
     went: LazyPattern  # it has been
     affirmed: Rewording  # of "we are not moving" makes "we are moving": each that fits, in turn
@@ -301,6 +302,7 @@ def _caution(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Caution:
 def _instead(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Instead:
     return Instead(
         moved=_compiled(reading["moved"], pieces),
+        definite=_compiled(reading["definite"], pieces),
         called_off=_compiled(reading["called_off"], pieces),
         went=_compiled(reading["went"], pieces),
         affirmed=_rewording(reading["affirmed"], pieces),

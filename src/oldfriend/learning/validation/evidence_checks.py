@@ -183,7 +183,7 @@ def is_refused(span: QuoteSpan, view: SegmentView) -> bool:
     answer = next((each for each in after if each.trust == "person"), None)
     if answer is None:
         return False
-    return get_cue_words(answer.language).refused.search(fold_characters(answer.text)) is not None
+    return get_cue_words(answer.language).refusal.search(fold_characters(answer.text)) is not None
 
 
 def check_own_view(
@@ -269,7 +269,7 @@ def was_asked_about(
         for found in cue_words.judgement_statement.finditer(fold_characters(span.sentence_text))
     )
     view_stems = get_content_stems(
-        cue_words.light_word.sub(" ", fold_characters(claim.text)), language
+        cue_words.low_content_word.sub(" ", fold_characters(claim.text)), language
     )
     subject_stems = topic | view_stems - collect_known_names(claim, own_spans, view, language)
     return has_shared_stems(

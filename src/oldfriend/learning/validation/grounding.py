@@ -107,12 +107,12 @@ def check_change(case: ValidationCase) -> RejectionReason | None:
     names = collect_content_stems([*case.view.names, *claim.names, *written], language)
     old_text = f"{target.text} {target.value}"
     old = get_content_stems(
-        case.cue_words.light_word.sub(" ", old_text), language
+        case.cue_words.low_content_word.sub(" ", old_text), language
     ) or get_content_stems(old_text, language)
     old -= names
-    new_text = case.cue_words.changed.sub(" ", f"{claim.text} {claim.value}")
+    new_text = case.cue_words.change_of_state.sub(" ", f"{claim.text} {claim.value}")
     new = (
-        get_content_stems(case.cue_words.light_word.sub(" ", new_text), language)
+        get_content_stems(case.cue_words.low_content_word.sub(" ", new_text), language)
         or get_content_stems(new_text, language)
     ) - names
     said_stems = collect_content_stems(
@@ -203,7 +203,7 @@ def check_termination(case: ValidationCase) -> RejectionReason | None:
         (get_span_cue_words(span), fold_characters(span.sentence_text)) for span in case.spans
     ]
     is_stated = any(
-        cue_words.past_occasion.search(text) or cue_words.changed.search(text)
+        cue_words.past_occasion.search(text) or cue_words.change_of_state.search(text)
         for cue_words, text in statements
     )
     return None if is_stated else "another matter"

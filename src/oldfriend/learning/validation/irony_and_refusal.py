@@ -95,12 +95,12 @@ def check_refusal(case: ValidationCase) -> RejectionReason | None:
         (get_span_cue_words(span), find_closest_sentences(claim, span)) for span in case.spans
     ]
     is_refused = all(
-        cue_words.refused.search(fold_characters(sentences[0]))
+        cue_words.refusal.search(fold_characters(sentences[0]))
         and not cue_words.reminder_request.search(fold_characters(sentences[0]))
         for cue_words, sentences in statements
     )
     is_declined = any(
-        get_span_cue_words(span).declined.search(fold_characters(get_short_message_text(span)))
+        get_span_cue_words(span).rejection.search(fold_characters(get_short_message_text(span)))
         for span in case.spans
     )
     return "promise refused" if is_declined or (is_refused and claim.kind == "commitment") else None
@@ -140,7 +140,7 @@ def is_single_occurrence(case: ValidationCase) -> bool:
         if (
             not clauses
             or cue_words.habitual.search(sentences)
-            or cue_words.changed.search(sentences)
+            or cue_words.change_of_state.search(sentences)
         ):
             return False
         if not all(cue_words.past_occasion.search(each.until) for each in clauses):

@@ -78,14 +78,14 @@ def is_imagined_nearby(claim: Claim, span: QuoteSpan, cue_words: CueWords) -> bo
     if claim.effect in {"reinforces", "fulfils", "cancels"}:
         return False
     text = fold_characters(" ".join(span.iter_sentences()) or span.text)
-    return cue_words.imagined.search(text) is not None
+    return cue_words.hypothetical.search(text) is not None
 
 
 def is_imagined(claim: Claim, clause: Clause, cue_words: CueWords) -> bool:
     """Return whether a clause, or what leads up to it, is imagined or only wished for."""
     until = clause.before + truncate_after_shared(claim, clause.text)
     until = until[max((found.end() for found in BUT.finditer(until)), default=0) :]
-    if cue_words.imagined.search(until):
+    if cue_words.hypothetical.search(until):
         return True
     return needs_more_than_wish(claim) and cue_words.wish.search(until) is not None
 
@@ -137,7 +137,7 @@ def is_conditional(claim: Claim, clause: Clause, cue_words: CueWords, language: 
 
 def is_hedged(claim: Claim, clause: Clause, cue_words: CueWords, language: str) -> bool:
     """Return whether the speaker is unsure of most of a claim that does not say so."""
-    if not cue_words.hedged.search(clause.text) or cue_words.hedged.search(
+    if not cue_words.hedge.search(clause.text) or cue_words.hedge.search(
         fold_characters(claim.text)
     ):
         return False

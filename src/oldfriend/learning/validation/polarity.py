@@ -260,7 +260,7 @@ def _may_deny(text: str, language: str) -> bool:
     cue_words, plain = get_cue_words(language), fold_characters(text)
     if (
         _is_denied(text, language)
-        or cue_words.changed.search(plain)
+        or cue_words.change_of_state.search(plain)
         or cue_words.grief.search(plain)
     ):
         return True

@@ -122,11 +122,15 @@ def has_opposite_impact(one: Claim, other: Claim, language: str) -> bool:
 
 def has_grief(cue_words: CueWords, text: str) -> bool:
     """Return whether a text contains strong words of grief."""
-    plain = cue_words.background.sub(" ", cue_words.not_emotional.sub(" ", fold_characters(text)))
+    plain = cue_words.background_clause.sub(
+        " ", cue_words.not_emotional.sub(" ", fold_characters(text))
+    )
     return bool(cue_words.grief.search(plain) or cue_words.hurt.search(plain))
 
 
 def has_joy(cue_words: CueWords, text: str) -> bool:
     """Return whether a text contains strong words of joy."""
-    plain = cue_words.background.sub(" ", cue_words.not_emotional.sub(" ", fold_characters(text)))
+    plain = cue_words.background_clause.sub(
+        " ", cue_words.not_emotional.sub(" ", fold_characters(text))
+    )
     return cue_words.joy.search(plain) is not None

@@ -174,7 +174,7 @@ def is_pure_question(sentence: str, cue_words: CueWords, language: str) -> bool:
         return False
     if "?" not in plain and cue_words.exclamation.search(plain):
         return False
-    found = cue_words.telling_question.search(plain)
+    found = cue_words.assertive_question.search(plain)
     if found is None:
         return True
     rest = plain[found.end() :] if found.start() == 0 else plain[: found.start()]
@@ -240,7 +240,7 @@ def is_about_another(claim: Claim, span: QuoteSpan, view: SegmentView) -> bool:
     ):
         return False
     cue_words, clause = get_span_cue_words(span), fold_characters(get_quoted_clause(span))
-    if cue_words.reported.search(clause):
+    if cue_words.reported_speech.search(clause):
         return True
     closest = [each.text for each in find_closest_clauses(claim, span)]
     closest = closest or list(find_closest_sentences(claim, span))

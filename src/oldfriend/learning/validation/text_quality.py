@@ -143,12 +143,12 @@ def check_measurement(case: ValidationCase) -> RejectionReason | None:
     claim = case.claim
     if claim.effect == "reinforces" or not KINDS_BY_NAME[claim.kind].must_be_usual:
         return None
-    if not case.cue_words.measured.search(fold_characters(f"{claim.text} {claim.value}")):
+    if not case.cue_words.measurement.search(fold_characters(f"{claim.text} {claim.value}")):
         return None
     measured = [
         (cue_words, each)
         for cue_words, each in list_all_sentences(case)
-        if cue_words.measured.search(each)
+        if cue_words.measurement.search(each)
     ]
     is_habit = any(
         cue_words.habitual.search(each)
@@ -175,7 +175,9 @@ def is_single_event(case: ValidationCase) -> bool:
     """Return whether everything that a claim rests on reports one occurrence."""
     return all(
         cue_words.single_event.search(sentence)
-        and not (cue_words.changed.search(sentence) and not cue_words.relapse.search(message))
+        and not (
+            cue_words.change_of_state.search(sentence) and not cue_words.relapse.search(message)
+        )
         for (cue_words, sentence), message in zip(
             list_supporting_sentences(case), list_supporting_messages(case), strict=True
         )
@@ -185,7 +187,7 @@ def is_single_event(case: ValidationCase) -> bool:
 def has_changed(case: ValidationCase) -> bool:
     """Return whether the words say that something is different from then on."""
     return any(
-        cue_words.changed.search(sentence)
+        cue_words.change_of_state.search(sentence)
         for cue_words, sentence in list_supporting_sentences(case)
     )
 

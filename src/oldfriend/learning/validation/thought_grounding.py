@@ -31,10 +31,10 @@ def is_grounded(text: str, sources: Sequence[str], *, language: str) -> bool:
 def list_ungrounded_words(text: str, sources: Sequence[str], *, language: str) -> list[str]:
     """Return the words of a text that nobody has said, apart from connectives."""
     causal_words = get_causal_words(text, language)
-    asserted = load_judgement_patterns(choose_language(language)).supposing.sub(
+    asserted = load_judgement_patterns(choose_language(language)).supposition_statements.sub(
         " ", fold_characters(text)
     )
-    plain = load_word_list("plain", language) - causal_words
+    plain = load_word_list("connectives", language) - causal_words
     said_words = {word for each in sources for word in tokenize(fold_characters(each))}
     synonyms = expand_synonyms(sources, said_words, plain, language)
     stems = {stem_word(word, language) for word in said_words | plain}
@@ -67,7 +67,7 @@ def get_causal_words(text: str, language: str) -> frozenset[str]:
     return (
         frozenset()
         if is_marked_as_maybe(fold_characters(text), patterns)
-        else load_word_list("because", language)
+        else load_word_list("causal_words", language)
     )
 
 

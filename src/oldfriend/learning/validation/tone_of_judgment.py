@@ -25,7 +25,7 @@ JudgementViolation = Literal[
     "spoken to",
     "nothing noticed",
 ]
-CASE_SENSITIVE: Final = {"character", "future"}
+CASE_SENSITIVE: Final = {"character_statements", "future_tense"}
 """Lists whose capital letters matter, because they indicate a name."""
 
 KINDS_WITHOUT_MARKER: Final[frozenset[IdeaKind]] = frozenset({"expectation", "pattern"})
@@ -36,19 +36,19 @@ KINDS_WITHOUT_MARKER: Final[frozenset[IdeaKind]] = frozenset({"expectation", "pa
 class JudgementPatterns:
     """Judgement patterns of one language."""
 
-    noticing: re.Pattern[str]
-    judging: re.Pattern[str]
-    character: re.Pattern[str]
-    weighing: re.Pattern[str]
-    reproaching: re.Pattern[str]
-    doom: re.Pattern[str]
-    future: re.Pattern[str]
-    hedged: re.Pattern[str]
-    own: re.Pattern[str]
-    listening: re.Pattern[str]
-    supposing: re.Pattern[str]
-    hearer: re.Pattern[str]
-    asking: re.Pattern[str]
+    observation_markers: re.Pattern[str]
+    value_judgments: re.Pattern[str]
+    character_statements: re.Pattern[str]
+    comparisons: re.Pattern[str]
+    blame: re.Pattern[str]
+    negative_predictions: re.Pattern[str]
+    future_tense: re.Pattern[str]
+    hedges: re.Pattern[str]
+    first_person: re.Pattern[str]
+    listening_statements: re.Pattern[str]
+    supposition_statements: re.Pattern[str]
+    second_person: re.Pattern[str]
+    question_words: re.Pattern[str]
 
 
 def check_judgement(text: str, *, language: str, kind: IdeaKind) -> JudgementViolation | None:
@@ -69,9 +69,9 @@ def check_description_judgement(text: str, *, language: str) -> JudgementViolati
     """Return why a description says more than facts, or None."""
     patterns = load_judgement_patterns(choose_language_with("judgment", language))
     plain = fold_characters(text)
-    if patterns.judging.search(plain):
+    if patterns.value_judgments.search(plain):
         return "judgement"
-    return "prophecy" if patterns.doom.search(plain) else None
+    return "prophecy" if patterns.negative_predictions.search(plain) else None
 
 
 def has_character_judgement(text: str, *, language: str) -> bool:
@@ -80,36 +80,40 @@ def has_character_judgement(text: str, *, language: str) -> bool:
         load_judgement_patterns(choose_language_with("judgment", language)),
         fold_characters(text),
     )
-    return bool(patterns.judging.search(plain) or patterns.character.search(plain))
+    return bool(
+        patterns.value_judgments.search(plain) or patterns.character_statements.search(plain)
+    )
 
 
 def check_manner(plain: str, patterns: JudgementPatterns) -> JudgementViolation | None:
     """Reject judgments of people, comparisons and blame."""
-    if patterns.judging.search(plain) or patterns.character.search(plain):
+    if patterns.value_judgments.search(plain) or patterns.character_statements.search(plain):
         return "judgement"
-    if patterns.weighing.search(plain):
+    if patterns.comparisons.search(plain):
         return "comparison"
-    return "reproach" if patterns.reproaching.search(plain) else None
+    return "reproach" if patterns.blame.search(plain) else None
 
 
 def check_prediction(
     plain: str, patterns: JudgementPatterns, kind: IdeaKind
 ) -> JudgementViolation | None:
     """Reject predictions of anything bad, and expectations that are not marked as a guess."""
-    if patterns.doom.search(plain):
+    if patterns.negative_predictions.search(plain):
         return "prophecy"
     if kind == "question" or is_marked_as_maybe(plain, patterns):
         return None
-    return "prophecy" if kind == "expectation" or patterns.future.search(plain) else None
+    return "prophecy" if kind == "expectation" or patterns.future_tense.search(plain) else None
 
 
 def check_self_reference(
     plain: str, patterns: JudgementPatterns, kind: IdeaKind
 ) -> JudgementViolation | None:
     """Reject the companion's own feelings, and thoughts that address somebody."""
-    if patterns.own.search(patterns.supposing.sub(" ", patterns.listening.sub(" ", plain))):
+    if patterns.first_person.search(
+        patterns.supposition_statements.sub(" ", patterns.listening_statements.sub(" ", plain))
+    ):
         return "own feelings"
-    return "spoken to" if kind != "question" and patterns.hearer.search(plain) else None
+    return "spoken to" if kind != "question" and patterns.second_person.search(plain) else None
 
 
 def check_form(
@@ -117,15 +121,17 @@ def check_form(
 ) -> JudgementViolation | None:
     """Reject what lacks the form of its kind: a question asks, a thought notices."""
     if kind == "question":
-        return None if "?" in plain and patterns.asking.search(plain) else "nothing noticed"
-    is_noticed = kind in KINDS_WITHOUT_MARKER or patterns.noticing.search(plain)
-    is_own = patterns.listening.search(plain) or patterns.supposing.search(plain)
+        return None if "?" in plain and patterns.question_words.search(plain) else "nothing noticed"
+    is_noticed = kind in KINDS_WITHOUT_MARKER or patterns.observation_markers.search(plain)
+    is_own = patterns.listening_statements.search(plain) or patterns.supposition_statements.search(
+        plain
+    )
     return None if is_noticed or is_own else "nothing noticed"
 
 
 def is_marked_as_maybe(plain: str, patterns: JudgementPatterns) -> bool:
     """Return whether a folded text marks itself as a guess."""
-    return bool(patterns.hedged.search(plain) or patterns.supposing.search(plain))
+    return bool(patterns.hedges.search(plain) or patterns.supposition_statements.search(plain))
 
 
 @cache
@@ -138,7 +144,7 @@ def load_judgement_patterns(language: str) -> JudgementPatterns:
 
 
 @cache
-def load_word_list(name: Literal["plain", "because"], language: str) -> frozenset[str]:
+def load_word_list(name: Literal["connectives", "causal_words"], language: str) -> frozenset[str]:
     """Load the words that only connect or soften, or those that give a reason."""
     return frozenset(
         load_judgement_lists(choose_language_with("judgment", language))[name][0].split()
@@ -150,7 +156,9 @@ def load_synonym_groups(language: str) -> tuple[frozenset[str], ...]:
     """Load the groups of synonyms and word forms."""
     return tuple(
         frozenset(each.split())
-        for each in load_judgement_lists(choose_language_with("judgment", language))["alike"]
+        for each in load_judgement_lists(choose_language_with("judgment", language))[
+            "synonym_groups"
+        ]
     )
 
 

@@ -235,7 +235,9 @@ def select_named_records(
     return frozenset(
         each
         for each in snapshot.records
-        if selection.is_everything or each.id in selection.records or each.message_seq in seqs
+        if (selection.is_everything and each.message_seq not in selection.later_seqs)
+        or each.id in selection.records
+        or each.message_seq in seqs
     )
 
 

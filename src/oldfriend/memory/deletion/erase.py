@@ -142,7 +142,8 @@ async def apply_erasure_rule(
 ) -> None:
     """Delete or rewrite the rows of a table to which a rule applies."""
     cites = () if rule.cites is None else (rule.cites,)
-    names = tuple(dict.fromkeys((*table.key_columns, *rule.searched, *cites)))
+    makers = table.goes_with.get("message", ())
+    names = tuple(dict.fromkeys((*table.key_columns, *rule.searched, *cites, *makers)))
     is_filled = " OR ".join(f"{name} IS NOT NULL" for name in rule.searched)
     found = await tx.rows(
         f"SELECT {', '.join(names)} FROM {table.name} WHERE person = :person AND ({is_filled})",
@@ -159,7 +160,11 @@ async def apply_erasure_rule(
         [
             {"person": plan.person, **{name: row[name] for name in table.key_columns}}
             for row in rows
-            if (rule.goes_with_everything and plan.selection.is_everything)
+            if (
+                rule.goes_with_everything
+                and plan.selection.is_everything
+                and not any(row[each] in plan.selection.later_seqs for each in makers)
+            )
             or (has_deleted_content(row, rule, plan) and not is_newest(row, rule.newest_of, newest))
         ],
     )
@@ -297,7 +302,9 @@ async def refresh_batches(tx: Transaction, plan: DeletionPlan) -> None:
     rows = await tx.rows(
         """SELECT b.id, count(m.id), sum(CASE WHEN m.version = 1 THEN 1 ELSE 0 END)
            FROM import_batch b LEFT JOIN message m ON m.batch = b.id AND m.person = b.person
-           WHERE b.person = :person GROUP BY b.id""",
+           WHERE b.person = :person AND NOT EXISTS
+             (SELECT 1 FROM task t WHERE t.batch = b.id AND t.person = b.person)
+           GROUP BY b.id""",
         person=plan.person,
     )
     for batch, remaining, added in rows:

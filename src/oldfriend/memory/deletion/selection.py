@@ -102,6 +102,15 @@ _UNSPACED: Final = re.compile(f"[{_UNSPACED_CHARS}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeEnd:
+    """How far everything reaches: what was there when the person said yes to it."""
+
+    message: int  # the seq of the yes
+    reply: int  # the seq of what was answered to it, which goes, too
+    change: int  # the newest decision of the journal by then
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeletionRequest:
     """What somebody wants deleted, as they name it; all that is named is deleted."""
 
@@ -111,6 +120,7 @@ class DeletionRequest:
     until: Micros | None = None  # … and before then
     batch: int | None = None  # the number of an import
     everything: bool = False
+    up_to: PurgeEnd | None = None  # of everything; None: all that is there
     retained_since: Micros | None = (
         None  # older messages are deleted, what was learned from them stays
     )
@@ -129,6 +139,7 @@ class DeletionSelection:
         frozenset()
     )  # by which messages were selected, also if they are no names
     is_everything: bool = False
+    later_seqs: frozenset[int] = frozenset()  # of messages that stay although everything goes
 
     def union(self, other: "DeletionSelection") -> "DeletionSelection":
         """Return both selections together."""
@@ -140,6 +151,7 @@ class DeletionSelection:
             names=self.names | other.names,
             words=self.words | other.words,
             is_everything=self.is_everything or other.is_everything,
+            later_seqs=self.later_seqs | other.later_seqs,
         )
 
 
@@ -161,7 +173,7 @@ async def select_for_deletion(
     if request.batch is not None:
         selection = selection.union(await select_by_batch(tx, person, request.batch))
     if request.everything:
-        selection = selection.union(await select_all(tx, person))
+        selection = selection.union(await select_all(tx, person, request.up_to))
     return selection
 
 
@@ -249,7 +261,7 @@ async def select_records_by_time(
 
 
 async def select_by_batch(tx: Transaction, person: PersonId, number: int) -> DeletionSelection:
-    """Select what an import brought: its messages in all versions, and its versions of others.
+    """Select what an import brought: messages in all versions, its versions of others, tasks.
 
     For an undone import, select its leftovers. Raises NotFound.
     """
@@ -266,23 +278,44 @@ async def select_by_batch(tx: Transaction, person: PersonId, number: int) -> Del
         person=person,
         batch=batch.id,
     )
+    tasks = await tx.rows(
+        "SELECT id FROM task WHERE person = :person AND batch = :batch",
+        person=person,
+        batch=batch.id,
+    )
     return DeletionSelection(
-        seqs=frozenset(int(row[0]) for row in rows), batches=frozenset({batch.id})
+        seqs=frozenset(int(row[0]) for row in rows),
+        records=frozenset(row[0] for row in tasks),
+        batches=frozenset({batch.id}),
     )
 
 
-async def select_all(tx: Transaction, person: PersonId) -> DeletionSelection:
-    """Select all messages and beliefs."""
+async def select_all(
+    tx: Transaction, person: PersonId, up_to: PurgeEnd | None
+) -> DeletionSelection:
+    """Select all messages and beliefs, except what came after the yes."""
     seqs = await tx.rows("SELECT seq FROM message WHERE person = :person", person=person)
+    later = await tx.rows(
+        """SELECT seq FROM message WHERE person = :person AND seq > :yes
+           AND (seq > :reply OR role <> 'companion')""",
+        person=person,
+        yes=MAX_TIME if up_to is None else up_to.message,
+        reply=MAX_TIME if up_to is None else up_to.reply,
+    )
     objects = await tx.rows(
-        "SELECT DISTINCT object FROM change WHERE person = :person", person=person
+        """SELECT object FROM change WHERE person = :person
+           GROUP BY object HAVING min(seq) <= :last""",
+        person=person,
+        last=MAX_TIME if up_to is None else up_to.change,
     )
     batches = await tx.rows("SELECT id FROM import_batch WHERE person = :person", person=person)
+    later_seqs = frozenset(int(row[0]) for row in later)
     return DeletionSelection(
-        seqs=frozenset(int(row[0]) for row in seqs),
+        seqs=frozenset(int(row[0]) for row in seqs) - later_seqs,
         objects=frozenset(ObjectId(row[0]) for row in objects),
         batches=frozenset(row[0] for row in batches),
         is_everything=True,
+        later_seqs=later_seqs,
     )
 
 

@@ -5,9 +5,10 @@ Only the person's own yes has it forgotten, and only if nothing else would go by
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.channels.channel import PROGRAM_CHANNELS
@@ -16,11 +17,19 @@ from oldfriend.domain.errors import AmbiguousName, NotFound
 from oldfriend.domain.ids import PersonId, TurnId, new_id, shorten_id
 from oldfriend.domain.memories import Memory
 from oldfriend.lang.command_menu import CommandMenu
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.model import ToolCall
+from oldfriend.memory.belief_views import list_entities
+from oldfriend.memory.chat_history import list_said_texts
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
 from oldfriend.memory.deletion.erase import count_deletions
 from oldfriend.memory.deletion.orphan_analysis import is_written_by_person
-from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
+from oldfriend.memory.deletion.selection import DeletionRequest, has_any_name, select_for_deletion
+from oldfriend.prompts.locale_phrases import choose_language, load_phrases
+from oldfriend.search import list_named_entities
+from oldfriend.search.synonyms import get_role_words
+from oldfriend.search.tokenizer import is_stop_word
+from oldfriend.turn.intent import EDGE_PUNCTUATION
 from oldfriend.turn.request_handlers.command_requests import read_memory_command
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
@@ -36,6 +45,9 @@ FORGET: Final = "forget_chosen"
 MAX_SHOWN: Final = 5
 """Beliefs that are shown, and as many messages and records."""
 MAX_LINE_CHARS: Final = 120
+MAX_PHRASE_WORDS: Final = 16
+CONTENT: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+"""A word, or a Chinese character."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,24 +121,112 @@ def get_turn(utterance: Utterance) -> TurnId:
 async def handle_forget(context: HandlerContext) -> HandledRequest | None:
     """Show what would go with somebody or something, and ask."""
     command = read_memory_command(context.text)
-    if command is None or command.name != "forget":
+    if command is not None and command.name == "forget":
+        if not command.words:
+            say = CommandMenu.load(context.perception.reply_language).say
+            return HandledRequest(name=NAME, text=say["forget_usage"], is_command=True)
+        return await show_and_ask(context, command.words)
+    name = await find_left_order(context)
+    return None if name is None else replace(await show_and_ask(context, name), rest="")
+
+
+async def find_left_order(context: HandlerContext) -> str | None:
+    """Return what an order names that stands beside other requests; None without one."""
+    if context.left is None:
         return None
-    say = CommandMenu.load(context.perception.reply_language).say
-    if not command.words:
-        return HandledRequest(name=NAME, text=say["forget_usage"], is_command=True)
-    request = DeletionRequest(about=command.words)
-    utterance = context.utterance
+    message, language = context.utterance.message, choose_language(context.perception.language)
+    if not load_phrases(language).patterns.forget.search(context.left.strip().lower()):
+        return None
+    first = context.utterance.messages[0].seq
+    async with context.db.begin_read() as tx:
+        return await find_kept_phrase(tx, message.person, context.left, language, before=first)
+
+
+async def handle_words(context: HandlerContext) -> HandledRequest | None:
+    """Show what would go and ask where plain words name what is kept: "forget the wifi password".
+
+    Only where no model answers, who has a tool for it, and nobody else takes the words.
+    """
+    is_offline = context.model_name is None or context.unavailable_reason is not None
+    if not is_offline or context.left is not None or context.perception.intent != "forget":
+        return None
+    async with context.db.begin_read() as tx:
+        name = await find_forgotten_name(tx, context.utterance, context.perception.language)
+    return None if name is None else await show_and_ask(context, name)
+
+
+async def show_and_ask(context: HandlerContext, name: str) -> HandledRequest:
+    """Show what would go with a name or word, and ask; or say that it is of several, or none."""
+    language, utterance = context.perception.reply_language, context.utterance
+    say, request = CommandMenu.load(language).say, DeletionRequest(about=name)
     try:
         async with context.db.begin_read() as tx:
             preview = await load_preview(tx, utterance.person.id, request, get_turn(utterance))
     except AmbiguousName as error:
-        text = say["forget_several"].format(name=command.words, which=error.which)
+        text = say["forget_several"].format(name=name, which=error.which)
         return HandledRequest(name=NAME, text=text, is_command=True)
     if preview is None:
-        text = say["forget_none"].format(name=command.words)
+        text = say["forget_none"].format(name=name)
         return HandledRequest(name=NAME, text=text, is_command=True)
-    language = context.perception.reply_language
     return build_question(utterance, preview, request, language=language)
+
+
+async def find_forgotten_name(tx: Transaction, utterance: Utterance, language: str) -> str | None:
+    """Return what a request to forget names of what is kept, or None.
+
+    Its own words are looked for before somebody in them: "Lena's phone number" is not all of Lena.
+    """
+    phrase = await find_kept_phrase(
+        tx, utterance.person.id, utterance.text, language, before=utterance.messages[0].seq
+    )
+    if phrase is not None:
+        return phrase
+    named = list_named_entities(utterance.text, await list_entities(tx, utterance.person.id))
+    return named[0].name if named else None
+
+
+async def find_kept_phrase(
+    tx: Transaction, person: PersonId, text: str, language: str, *, before: int
+) -> str | None:
+    """Return the longest phrase of a request to forget that occurs in something the person said.
+
+    None if that is less than half of them.
+    """
+    forget = load_phrases(language).patterns.forget
+    words = text.strip(EDGE_PUNCTUATION)
+    begun = forget.search(words.lower())
+    content = [
+        (found.start(), found.end())
+        for found in CONTENT.finditer(words, begun.end() if begun else 0)
+        if not is_stop_word(found[0].lower(), language)
+    ]
+    roles = get_role_words(language)  # "my friend Lena" is all of her
+    named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
+    if get_traits(language).is_han:  # a name in other letters is one word, not one of many
+        named = [each for each in content if words[slice(*each)].isascii()]
+    said = await list_said_texts(tx, person, before=before)
+    told = [each for each in said if not forget.search(each.lower())]
+    for alike in list_phrases(words, (named or content)[:MAX_PHRASE_WORDS]):
+        counts = {each: sum(has_any_name(one, {each}) for one in told) for each in alike}
+        found = [each for each in alike if counts[each]]
+        if found:
+            return min(reversed(found), key=lambda each: counts[each])
+    return None
+
+
+def list_phrases(text: str, content: Sequence[tuple[int, int]]) -> list[list[str]]:
+    """List the phrases of a text between words of content, at these places, the longest first.
+
+    Each has half of those words at least; those of equally many are together.
+    """
+    return [
+        [
+            text[content[first][0] : content[first + size - 1][1]]
+            for first in range(len(content) - size + 1)
+        ]
+        for size in range(len(content), 0, -1)
+        if 2 * size >= len(content)
+    ]
 
 
 def build_question(
@@ -179,3 +279,4 @@ def format_lines(texts: Sequence[str]) -> Iterator[str]:
 
 
 FORGET_REQUESTS: Final = RequestHandler(name=NAME, handle=handle_forget)
+FORGET_IN_WORDS: Final = RequestHandler(name="forget_in_words", handle=handle_words)

@@ -42,6 +42,8 @@ from oldfriend.turn.request_handlers.handler import (
     RequestHandler,
     list_told,
 )
+from oldfriend.turn.request_handlers.measurement_changes import decide_denial
+from oldfriend.turn.request_handlers.measurement_texts import load_measurement_texts
 from oldfriend.turn.request_handlers.request_kinds import (
     classify_request,
     find_request,
@@ -138,8 +140,26 @@ async def handle_goal_request(context: HandlerContext) -> HandledRequest | None:
                 continue
             rest = " ".join([*sentences[:at], *sentences[at + 1 :]])
             decision = decide(desk, asked, each)
-            return replace(build_handled(desk, decision), is_whole_message=not rest, rest=rest)
+            handled = replace(build_handled(desk, decision), is_whole_message=not rest, rest=rest)
+            return await add_denial(context, handled, decision)
     return await handle_likely(context, language)
+
+
+async def add_denial(
+    context: HandlerContext, handled: HandledRequest, decision: GoalDecision
+) -> HandledRequest:
+    """Add that a number is taken out with what is no longer counted, if its message is denied."""
+    gone = decision.taken_back
+    if gone is None or gone.message is None:
+        return handled
+    message = context.utterance.message
+    texts = load_measurement_texts(context.perception.offline_reply_language)
+    async with context.db.begin_read() as tx:
+        denied = await decide_denial(tx, message, gone.message, texts)
+    if denied is None:
+        return handled
+    text = f"{handled.text}\n{denied.text}"
+    return replace(handled, text=text, changes=(*handled.changes, denied.change))
 
 
 async def handle_likely(context: HandlerContext, language: str) -> HandledRequest | None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, HOUR
-from oldfriend.domain.ids import new_id
+from oldfriend.domain.ids import MessageId, new_id
 from oldfriend.domain.messages import Message
 from oldfriend.goals.goal_desk import UNMEASURED, find_total
 from oldfriend.goals.goal_store import add_progress, find_goal, list_progress, remove_progress
@@ -268,6 +268,28 @@ async def find_meant(
         return found[:1]  # the last of what it names, however long ago: "no, the weight was 70.4"
     last = await find_last_message(tx, message)
     return [each for each in found if last is not None and each.message == last.id]
+
+
+async def decide_denial(
+    tx: Transaction, message: Message, denied: MessageId, texts: MeasurementTexts
+) -> MeasurementChange | None:
+    """Take out the numbers of an earlier message that this one says are not so.
+
+    "I didn't run 5 km" takes out the run, and leaves the weight that was told with it.
+    """
+    lately = await list_told_lately(tx, message.person, since=message.at - CORRECTED_WITHIN)
+    numbers = [
+        number
+        for lexicon in list_lexicons(message.language)
+        for number in find_numbers(message.text, lexicon)
+        if number.unit is not None
+    ]
+    gone = [
+        each
+        for each in lately
+        if each.message == denied and any(is_value(each, number) for number in numbers)
+    ]
+    return take_out(gone, texts, words_stay=False) if gone else None
 
 
 async def find_last_message(tx: Transaction, message: Message) -> Message | None:

@@ -20,6 +20,7 @@ from oldfriend.measurements.log_command import LogRequest, read_log_command, rea
 from oldfriend.measurements.measurement_corrections import (
     MeasurementCorrection,
     find_numbers,
+    is_bare_number,
     read_correction,
 )
 from oldfriend.measurements.measurement_questions import (
@@ -207,10 +208,9 @@ class MeasurementDesk:
         lenient = replace(self.moment, takes_impossible=True)
         for lexicon in list_lexicons(language) if DIGIT.search(text) else ():
             read = read_message(text, lenient, lexicon)
-            impossible = (
-                [each for each in read.measured if not self.is_possible(each)] if read else []
-            )
-            if impossible:
+            told = read.measured if read else ()
+            impossible = [each for each in told if not self.is_possible(each)]
+            if impossible and not is_bare_number(text, lexicon):  # "3pm" names no weight
                 said = tell_impossible(impossible, self.load_texts(lexicon.language))
                 return HandledRequest(name=NAME, text=said, rest=text, comes_last=True)
         return None

@@ -28,6 +28,7 @@ PURGE: Final = "forget_everything"
 """The tool that does it."""
 TOLD: Final = (
     "messages",
+    "asked",
     "memories",
     "diary_entries",
     "measurements",

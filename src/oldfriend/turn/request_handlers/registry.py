@@ -20,7 +20,7 @@ from oldfriend.turn.request_handlers.command_requests import (
     build_unknown_command_handler,
 )
 from oldfriend.turn.request_handlers.diary_requests import DIARY
-from oldfriend.turn.request_handlers.forget_requests import FORGET_REQUESTS
+from oldfriend.turn.request_handlers.forget_requests import FORGET_IN_WORDS, FORGET_REQUESTS
 from oldfriend.turn.request_handlers.goal_requests import COMMAND as GOAL_COMMAND
 from oldfriend.turn.request_handlers.goal_requests import COMMANDS as GOAL_COMMANDS
 from oldfriend.turn.request_handlers.goal_requests import GOAL_REQUESTS
@@ -139,6 +139,7 @@ REQUEST_HANDLERS: Final[tuple[RequestHandler, ...]] = (
     CALCULATOR,
     CLOCK,
     LIKELY_CANCEL_REQUESTS,
+    FORGET_IN_WORDS,
     build_unknown_command_handler(COMMANDS | OTHER_COMMANDS),
 )
 """All handlers; each reads what the ones before have left."""

@@ -19,7 +19,7 @@ from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.memory.message_log import get_message, list_recent_messages
 from oldfriend.memory.receipts import RECORDS_KEY, SET_KEY, ReceiptItem, find_receipt
 from oldfriend.tasks.asked_task import Action, AskedTask
-from oldfriend.tasks.request_sentences import read_requests
+from oldfriend.tasks.request_sentences import list_undecided, read_requests
 from oldfriend.tasks.snooze_times import find_choice
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_desk import ANSWER_WITHIN, RECENT, DeskDecision, TaskDesk
@@ -74,8 +74,7 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
         phrases = load_task_phrases(language)
         desk = await open_desk(context, phrases)
         is_stale = await is_stale_press(context, desk, *command)
-        stale = DeskDecision(text=desk.wording.say("stale"))
-        decision = stale if is_stale else run_command(desk, *command)
+        decision = desk.tell_stale() if is_stale else run_command(desk, *command)
         return build_handled(desk, [decision], is_whole=True, is_command=True)
     answered = await answer_offer(context, language, text)
     if answered is not None:
@@ -90,22 +89,21 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
     answered = await answer_before(context, desk, text, asked)
     if answered is not None or not asked:
         return answered
-    if all(each.action == "cancel" and not desk.find(each) for each in asked) and names_task(
-        desk, text
-    ):
+    is_off = all(each.action == "cancel" and not desk.find(each) for each in asked)
+    if is_off and names_task(desk, text):
         return None  # they are asked about
     asks_for_promises = context.perception.intent == "promises"  # which beliefs answer, too
     decisions = await decide_each(context, desk, asked)
     if not decisions:
         return None if rest else tell_nothing(desk, asked)
-    is_whole = not rest and len(decisions) == len(asked)
-    left = text if asks_for_promises else " ".join(rest)
-    is_whole = is_whole and not asks_for_promises
+    is_all = len(decisions) == len(asked)
+    undecided = [] if is_all else list_undecided(text, asked)
+    left = text if asks_for_promises else " ".join([*rest, *undecided])
+    is_whole = is_all and not rest and not asks_for_promises
     handled = build_handled(desk, decisions, is_whole=is_whole)
-    notes = list_notes(context, desk, decisions, before)
     return replace(
         handled,
-        text="\n".join([handled.text, *notes]),
+        text="\n".join([handled.text, *list_notes(context, desk, decisions, before)]),
         rest=left,
         inferred=tuple(pair for each in decisions for pair in list_inferred(desk, each)),
     )
@@ -148,7 +146,7 @@ async def decide_each(
     for each in asked:
         found: DeskDecision | None = None
         if each.is_bare and each.action == "cancel":
-            undone = [desk.cancel(task) for task in made]
+            undone = [desk.cancel(task) for task in list_new(desk, decisions) or made]
             saved = tuple(pair for one in undone for pair in one.saved)
             text = "\n".join(one.text for one in undone)
             found = DeskDecision(text=text, saved=saved) if undone else None
@@ -159,6 +157,12 @@ async def decide_each(
         if found is not None:
             decisions.append(found)
     return decisions
+
+
+def list_new(desk: TaskDesk, decisions: Sequence[DeskDecision]) -> list[Task]:
+    """Return the tasks that the message has set so far: they are undone before what was said."""
+    new = {later.id for each in decisions for later, earlier in each.saved if earlier is None}
+    return [each for each in desk.tasks if each.id in new]
 
 
 async def answer_before(

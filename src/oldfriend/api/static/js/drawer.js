@@ -34,8 +34,8 @@ function close() {
 }
 
 function Receipt({ receipt }) {
-  const sources = receipt.stood_on.slice(0, MAX_SOURCES);
-  const moreSources = receipt.stood_on.slice(MAX_SOURCES);
+  const sources = receipt.sources.slice(0, MAX_SOURCES);
+  const moreSources = receipt.sources.slice(MAX_SOURCES);
   return html`<h2 id="drawer-title">${t("why_title")}</h2>
     <blockquote>${receipt.reply.text}</blockquote>
     ${receipt.unprompted && html`<p>${receipt.unprompted.reason}</p>`}

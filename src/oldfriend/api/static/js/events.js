@@ -31,6 +31,7 @@ const HANDLERS = {
     store.finishReply(message);
   },
   "chat.tasks.updated": () => (store.tasksChanged.value += 1),
+  "chat.places.updated": () => (store.placesChanged.value += 1),
   "chat.message.stopped": (marker) => store.endWithoutReply(marker.turn, "stopped"),
   "chat.message.given_up": (marker) => store.endWithoutReply(marker.turn, "failed"),
   "chat.message.failed": ({ asked, why }) => store.noteFailure(asked, why),
@@ -132,6 +133,7 @@ export function listen(position) {
       }
     }
     open();
+    store.placesChanged.value += 1; // somebody may have been linked meanwhile
   }
 
   function disconnect() {

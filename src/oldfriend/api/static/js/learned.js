@@ -11,6 +11,7 @@ import { formatShortDay, t, formatWeekday } from "./i18n.js";
 
 const DEBOUNCE_MS = 250;
 const UNDO_MS = 30_000;
+const QUOTE_KEY = "in_own_words"; // of beliefs that only hold the person's words
 
 export function Learned() {
   const [search, setSearch] = useState(null); // {words, items}
@@ -20,6 +21,7 @@ export function Learned() {
   const panel = useModalFocus(store.isTimelineOpen.value, close, () => Boolean(store.drawer.value));
   const entries = results ?? withRejected(store.learned.value);
   const newestCount = results ? entries.length : countNewestDay(entries);
+  const [worded, quoted] = results ? [entries, []] : divideQuotes(entries.slice(0, newestCount));
   return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} tabindex="-1" ref=${panel} aria-label=${t("learned")}>
     <header><h2>${t("learned")}</h2>
       <button class="quiet only-phone" onClick=${close}>${t("close")}</button></header>
@@ -27,7 +29,9 @@ export function Learned() {
     ${!results && html`<${Unconfirmed} />`}<${LearningStatus} />
     ${!results && html`<${FailedMessages} /><${LearnNow} />`}
     ${entries.length === 0 && html`<p class="empty">${results ? t("search_none", { words: search.words }) : t("learned_empty")}</p>`}
-    <ul role="list" aria-live="polite">${renderRows(entries.slice(0, newestCount))}</ul>
+    <ul role="list" aria-live="polite">${renderRows(worded)}</ul>
+    ${quoted.length > 0 && html`<details class="learned-before" open=${!worded.length}><summary>${t("learned_quotes", { count: quoted.length })}</summary>
+      <ul role="list">${renderRows(quoted)}</ul></details>`}
     ${newestCount < entries.length && html`<details class="learned-before"><summary>${t("learned_before")}</summary>
       <ul role="list">${renderRows(entries.slice(newestCount))}</ul></details>`}
     ${!results && store.earlierLearned.value &&
@@ -41,6 +45,12 @@ function countNewestDay(entries) {
   const dayOf = ({ at }) => new Date(at).toDateString();
   const firstOlder = entries.findIndex((each) => dayOf(each) !== dayOf(entries[0]));
   return firstOlder < 0 ? entries.length : firstOlder;
+}
+
+/** Divides entries into those that say something, and those that only repeat a message of the person. @param {any[]} entries */
+function divideQuotes(entries) {
+  const isQuote = ({ belief }) => belief.key === QUOTE_KEY && !belief.is_by_person;
+  return [entries.filter((each) => !isQuote(each)), entries.filter(isQuote)];
 }
 
 /** Returns the entries with the just rejected one kept in its place. @param {any[]} entries */
@@ -197,8 +207,10 @@ function LearnedRow({ entry }) {
 }
 
 function Quote({ quote }) {
+  const message = store.messages.value.find(({ id }) => id === quote.message);
+  const isReworded = message?.version > 1 && !message.text.includes(quote.quote); // and not read again yet
   return html`<button class="words" onClick=${() => showMessage(quote.message)}>
-    <q>${quote.quote}</q> <time datetime=${quote.at}>${formatShortDay(quote.at)}</time>${quote.diary_day && html` <span class="meta">${t("learned_diary", { day: formatShortDay(`${quote.diary_day}T12:00`) })}</span>`}</button>`;
+    <q>${quote.quote}</q> <time datetime=${quote.at}>${formatShortDay(quote.at)}</time>${isReworded && html` <span class="meta">${t("learned_reworded")}</span>`}${quote.diary_day && html` <span class="meta">${t("learned_diary", { day: formatShortDay(`${quote.diary_day}T12:00`) })}</span>`}</button>`;
 }
 
 function Actions({ belief }) {

@@ -145,7 +145,7 @@ function OwnMessage({ message }) {
 }
 
 function Metadata({ message }) {
-  return html`${message.channel !== WEB_CHANNEL && html`<span class="pill channel">${channelName(message.channel)}</span>`}
+  return html`${message.channel !== WEB_CHANNEL && html`<span class="pill channel">${[channelName(message.channel), message.group].filter(Boolean).join(" · ")}</span>`}
     <time class="on-hover" datetime=${message.at}>${formatTime(message.at)}</time>`;
 }
 

@@ -44,11 +44,18 @@ export function Diary() {
     <${EntryForm} onWritten=${() => (setTag(""), load())} canChooseDay />
     ${tag && html`<p class="choices"><span class="pill">#${tag}</span><button class="quiet" onClick=${() => setTag("")}>${t("diary_all")}</button></p>`}
     ${error && html`<p class="bad" role="alert">${error} <button class="quiet" onClick=${() => load()}>${t("settings_again")}</button></p>`}
-    ${page && !page.items.length && html`<p class="empty">${t("diary_none")}</p>`}
+    ${page && !page.items.length && !tag && html`<${SampleEntry} />`}
     ${[...byDay].map(([day, items]) => html`<section class="diary-day" key=${day} aria-labelledby=${`diary-${day}`}>
       <h3 id=${`diary-${day}`}><a href=${`/days/${day}`} onClick=${followLink}>${formatDay(atNoon(day))}</a></h3>
       ${items.map((each) => html`<${Entry} key=${each.id} entry=${each} entries=${entries} onTag=${setTag} />`)}</section>`)}
     ${page?.next && html`<p class="choices"><button onClick=${() => load(page.next)}>${t("diary_more")}</button></p>`}`;
+}
+
+/** What will stand here: an entry of somebody's, and the other ways to one. */
+function SampleEntry() {
+  return html`<figure class="sample"><figcaption class="meta">${t("welcome_sample")}</figcaption>
+      <div><div class="entry-text"><${PlainText} text=${t("diary_sample")} /></div><p class="meta">${t("diary_sample_tag")}</p></div></figure>
+    <p class="empty">${t("diary_none")}</p>`;
 }
 
 /** The entries of one day, and a form for more; nothing for a day in the future. @param {{day: string}} props */

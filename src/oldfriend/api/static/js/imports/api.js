@@ -83,7 +83,10 @@ async function readCalendar(file, isPreview, onProgress) {
 }
 
 /** @param {File} file */
-export const importCalendar = (file) => readCalendar(file, false, () => undefined);
+export async function importCalendar(file) {
+  await readCalendar(file, false, () => undefined);
+  imports.value = (await request("/imports")).items;
+}
 
 /** @param {File} file */
 export function dismissCalendar(file) {

@@ -5,18 +5,21 @@ import { t, formatTime, formatWeekday } from "../i18n.js";
 import { importCalendar, dismissCalendar } from "./api.js";
 
 const MAX_SHOWN = 12;
+/** @type {Record<string, string>} */
+const NOTES = { known: "bring_calendar_there", moved: "bring_calendar_moves" };
 
 export function Calendar({ calendar, attempt }) {
   const { file, items, unused, is_preview } = calendar;
   const count = (state) => items.filter((each) => each.state === state).length;
-  const [added, known, full] = ["new", "known", "full"].map(count);
+  const [fresh, moved, known, full] = ["new", "moved", "known", "full"].map(count);
+  const added = fresh + moved;
   return html`<li class="parcel">
     <p class="parcel-name">${file.name}</p>
     ${is_preview
-      ? html`<p>${t("bring_calendar", { count: items.length, added })}</p>`
+      ? html`<p>${t("bring_calendar", { count: items.length, added: fresh })}</p>`
       : html`<p class="good" role="status">${added ? t("bring_calendar_done", { added }) : t("bring_nothing_new")}</p>`}
     ${is_preview && html`<ul>${items.slice(0, MAX_SHOWN).map((each, index) => html`<li key=${index}>${each.text}
-        <span class="meta">${[formatDue(each), each.state === "known" && t("bring_calendar_there")].filter(Boolean).join(" · ")}</span></li>`)}</ul>`}
+        <span class="meta">${[formatDue(each), each.state in NOTES && t(NOTES[each.state])].filter(Boolean).join(" · ")}</span></li>`)}</ul>`}
     ${is_preview && items.length > MAX_SHOWN && html`<p class="meta">${t("bring_others", { count: items.length - MAX_SHOWN })}</p>`}
     ${!is_preview && known > 0 && html`<p class="meta">${t("bring_known", { count: known })}</p>`}
     ${full > 0 && html`<p class="meta">${t("bring_calendar_full", { count: full })}</p>`}

@@ -31,7 +31,7 @@ export function Upload({ file, attempt }) {
   </li>`;
 }
 
-const FORMATS = { jsonl: "bring_format_jsonl", notes: "bring_format_notes", table: "bring_format_table", measurement_table: "bring_format_measurements" };
+const FORMATS = { jsonl: "bring_format_jsonl", notes: "bring_format_notes", table: "bring_format_table", measurement_table: "bring_format_measurements", calendar: "bring_format_calendar" };
 
 /** Formats that hold records instead of messages: the page that shows them, by format.
  * @type {Record<string, {place: string, at: string}>} */
@@ -39,6 +39,7 @@ const RECORDS = {
   measurement_table: { place: "numbers_title", at: "/days/numbers" },
   apple_health: { place: "numbers_title", at: "/days/numbers" },
   day_one: { place: "diary_title", at: "/days/diary" },
+  calendar: { place: "tasks_title", at: "/memory" },
 };
 
 /** Formats how many items of a file were added. @param {{format: string, added: number, when: string}} imported */

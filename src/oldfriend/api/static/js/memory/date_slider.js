@@ -112,7 +112,8 @@ function Scale({ stops, selected, isNow }) {
 export function DayExtras() {
   const { items = [], today } = beliefList.learnedDays.value ?? {};
   const isOneDay = !items.length || items[0].day >= today;
-  return html`<p class="choices">
+  if (isOneDay && beliefList.moods.value.length < 2) return null;
+  return html`<p class="choices memory-more">
     ${!isOneDay && html`<a class="quiet-link" href="/memory/changes" onClick=${followLink}>${t("memory_what_changed")}</a>`}
     ${beliefList.moods.value.length > 1 && html`<a class="quiet-link" href="/memory/moods" onClick=${followLink}>${t("memory_moods")}</a>`}
     ${!isOneDay && html`<a class="quiet-link" href="/memory/thinking" onClick=${followLink}>${t("thinking_title")}</a>`}</p>`;

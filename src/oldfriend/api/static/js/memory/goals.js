@@ -56,9 +56,16 @@ function Goal({ goal, actions }) {
 }
 
 /** The line below a goal: progress, deadline and next action. @param {any} goal */
-function formatProgress({ times, period, done_in_period: done, told: mentions, deadline, next_action: next }) {
-  const progress = times ? t(PERIODS[period], { done, times }) : mentions ? t("goals_told", { count: mentions }) : "";
+function formatProgress({ times, period, done_in_period: done, told: mentions, deadline, next_action: next, ...total }) {
+  const counted = mentions ? t("goals_told", { count: mentions }) : "";
+  const progress = times ? t(PERIODS[period], { done, times }) : total.amount_wanted === null ? counted : formatTotal(total);
   return [progress, deadline && t("goals_by", { when: formatWeekday(deadline) }), next && t("goals_next", { what: next })].filter(Boolean).join(" · ");
+}
+
+/** How much of an amount is reached that is wanted in all. @param {any} total */
+function formatTotal({ amount_done: done, amount_wanted: wanted, unit }) {
+  const format = (amount) => amount.toLocaleString(language.value);
+  return t("goals_total", { done: format(done), wanted: format(wanted), unit });
 }
 
 /** The form that changes a goal's deadline and next action. @param {{goal: any, save: (changes: any) => void, close: () => void}} props */

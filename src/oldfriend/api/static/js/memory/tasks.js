@@ -2,7 +2,7 @@
 import { useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { html } from "../html.js";
-import { t, formatTime, formatWeekday } from "../i18n.js";
+import { language, t, formatTime, formatWeekday } from "../i18n.js";
 import { ActionStatus, useRowActions } from "./undo_toast.js";
 import * as beliefList from "./belief_list.js";
 import { memoryApi } from "./api.js";
@@ -11,6 +11,10 @@ const ENDED_PHRASES = { done: "tasks_done_told", cancelled: "tasks_cancelled_tol
 const EVENING_HOUR = 19; // hour from which on "this evening" is not offered
 const SHORT_LIST = 5;
 const MS_PER_MINUTE = 60_000;
+const MS_PER_DAY = 86_400_000;
+const WEEKDAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
+const WORKDAYS = WEEKDAYS.slice(0, 5).toSorted().join();
+const A_MONDAY = Date.UTC(2024, 0, 1);
 
 const tasks = signal(null);
 
@@ -107,8 +111,19 @@ function formatWhen({ due, is_date_only, status, kind, rrule }) {
 /** A time as a field of the browser's time zone takes it. @param {Date} date */
 const formatLocal = (date) => new Date(date.getTime() - date.getTimezoneOffset() * MS_PER_MINUTE).toISOString().slice(0, "2026-12-31T23:59".length);
 
-/** How a task repeats, in the person's words if known; falsy if it does not. @param {any} task */
+/** How a task repeats, in the person's words if known; "" if it does not. @param {any} task */
 function formatRepetition({ rrule, repeats }) {
-  const frequency = /FREQ=([A-Z]+)/.exec(rrule ?? "");
-  return frequency && (repeats || t(`tasks_every_${frequency[1].toLowerCase()}`));
+  if (!rrule || repeats) return repeats ?? "";
+  const { FREQ: frequency, INTERVAL: interval = "1", BYDAY: weekdays = "" } = Object.fromEntries(rrule.split(";").map((part) => part.split("=")));
+  const days = /^[A-Z]{2}(,[A-Z]{2})*$/.test(weekdays) ? weekdays.split(",") : []; // "1MO" is a day of a month
+  if (Number(interval) > 1) return [t(`tasks_every_few_${frequency.toLowerCase()}`, { count: Number(interval) }), days.length > 0 && formatWeekdays(days)].filter(Boolean).join(", ");
+  if (!days.length || days.length === WEEKDAYS.length) return t(`tasks_every_${days.length ? "daily" : frequency.toLowerCase()}`);
+  return days.toSorted().join() === WORKDAYS ? t("tasks_every_workday") : t("tasks_every_on", { days: formatWeekdays(days) });
+}
+
+/** Names of weekdays, joined. @param {string[]} days such as "MO" */
+function formatWeekdays(days) {
+  const format = new Intl.DateTimeFormat(language.value, { weekday: "long", timeZone: "UTC" });
+  const names = WEEKDAYS.filter((each) => days.includes(each)).map((each) => format.format(A_MONDAY + WEEKDAYS.indexOf(each) * MS_PER_DAY));
+  return new Intl.ListFormat(language.value, { type: "conjunction" }).format(names);
 }

@@ -82,7 +82,7 @@ function ImportList() {
     if (result) undoResult.value = result;
   };
   return html`<section><h3>${t("bring_imports")}</h3>
-    ${undoResult.value && html`<p class="taken-back" role="status">${t("bring_undone", undoResult.value)}
+    ${undoResult.value && html`<p class="taken-back" role="status">${t(undoResult.value.tasks ? "bring_undone_calendar" : "bring_undone", undoResult.value)}
       ${undoResult.value.overlapping.length > 0 && t("bring_overlapping", { numbers: undoResult.value.overlapping.join(", ") })}</p>`}
     ${list.length === 0 && html`<p class="empty">${t("bring_imports_empty")}</p>`}
     <ul role="list">${list.map((each) => html`<li class="import" key=${each.number}>
@@ -90,7 +90,7 @@ function ImportList() {
         ${each.status === "running" && ` · ${t("bring_import_running")}`}</p></div>
       ${each.status === "undone"
         ? html`<span class="meta">${t("bring_import_undone")}</span>`
-        : html`<${ConfirmButton} label=${t("bring_undo")} name=${each.file} question=${t("bring_undo_ask")} onConfirm=${() => undo(each.number)} />`}</li>`)}</ul></section>`;
+        : html`<${ConfirmButton} label=${t("bring_undo")} name=${each.file} question=${t(each.format === "calendar" ? "bring_undo_ask_calendar" : "bring_undo_ask")} onConfirm=${() => undo(each.number)} />`}</li>`)}</ul></section>`;
 }
 
 function ExportSection() {

@@ -123,9 +123,9 @@ function Day({ day }) {
       <${KindIcon} kind="event" /><a href=${`/memory/${each.id}`} onClick=${followLink}>${each.text}</a></li>`)}</ul></section>`}
     ${response?.due.length > 0 && html`<section><h3>${t("days_due")}</h3><ul role="list">${response.due.map((each) => html`<li key=${each.id} class="happening">
       <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} onClick=${followLink}>${each.text}</a> ${formatStatus(each) && html`<span class="pill">${formatStatus(each)}</span>`}</li>`)}</ul></section>`}
-    ${response?.told.length > 0 && html`<section><h3>${t("days_told")}</h3>${response.told.map((each) => html`<p key=${each.id} class="told"><${KindIcon} kind="summary" />
+    ${response?.summaries.length > 0 && html`<section><h3>${t("days_told")}</h3>${response.summaries.map((each) => html`<p key=${each.id} class="told"><${KindIcon} kind="summary" />
       <span>${each.text}</span></p>`)}</section>`}
-    ${response?.talks.length > 0 && !response.told.length && !store.state.value?.model && html`<section><h3>${t("days_told")}</h3><p class="meta">${t("days_told_by_model")}</p></section>`}
+    ${response?.talks.length > 0 && !response.summaries.length && !store.state.value?.model && html`<section><h3>${t("days_told")}</h3><p class="meta">${t("days_told_by_model")}</p></section>`}
     ${response?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><${Conversations} day=${day} sessions=${joinSessions(response.talks)} /></section>`}
     ${response && html`<${DiaryOfDay} day=${day} />`}`;
 }

@@ -28,9 +28,9 @@ export default function Memory() {
   const panelName = subpath.value;
   return html`<div class=${`memory ${panelName ? "has-panel" : ""}`}>
     <div class="memory-main">
-      <header class="memory-head"><h2>${t("memory_title")}</h2><${DayExtras} /></header>
+      <header class="memory-head"><h2>${t("memory_title")}</h2></header>
       ${isMemoryEmpty() ? html`<p class="lead">${t("memory_none")}</p><${Example} />` : html`<${DateSlider} />`}
-      <${Portrait} />
+      <${Portrait} /><${DayExtras} />
       <${Tasks} />
       <${Goals} />
       ${!isMemoryEmpty() && html`<${Filters} /><${ListError} /><${FoundMessages} /><${GroupedBeliefs} />`}

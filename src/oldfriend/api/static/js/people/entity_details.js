@@ -54,19 +54,19 @@ function Details({ id }) {
     <p class="choices"><a href=${`/memory/${about.id}`} onClick=${followLink}>${t("people_change")}</a>
       <a href=${`/forget/${about.id}`} onClick=${followLink}>${t("forget")}</a></p>
     <${QuoteList} details=${details} />
-    ${details.ties.length > 0 && html`<section><h3>${t("people_ties")}</h3>
-      ${details.ties.map((tie) => html`<div class="tie" key=${tie.belief.id}><${BeliefRow} belief=${tie.belief} />
+    ${details.relations.length > 0 && html`<section><h3>${t("people_ties")}</h3>
+      ${details.relations.map((tie) => html`<div class="tie" key=${tie.belief.id}><${BeliefRow} belief=${tie.belief} />
         ${tie.other && html`<p class="to-other"><a href=${`/people/${tie.other}`} onClick=${followLink}>${tie.name} <span aria-hidden="true">→</span></a></p>`}</div>`)}</section>`}
     ${details.others.length > 0 && html`<section><h3>${t("people_else")}</h3>
       ${details.others.map((each) => html`<${BeliefRow} key=${each.id} belief=${each} />`)}</section>`}
-    ${!details.ties.length && !details.others.length && html`<p class="empty">${t("people_nothing")}</p>`}`;
+    ${!details.relations.length && !details.others.length && html`<p class="empty">${t("people_nothing")}</p>`}`;
 }
 
 /** The latest quotes about an entity, at most MAX_QUOTES, each message once. */
 function QuoteList({ details }) {
   const names = [details.about.name, ...details.about.aliases].map((each) => each.toLowerCase());
   const quotesByMessage = new Map();
-  for (const belief of [...details.others, ...details.ties.map((tie) => tie.belief), details.belief]) {
+  for (const belief of [...details.others, ...details.relations.map((tie) => tie.belief), details.belief]) {
     for (const quote of belief.words) {
       const isName = names.includes(quote.quote.toLowerCase()); // a quote of only the name tells nothing
       if (!isName && !quotesByMessage.has(quote.message)) quotesByMessage.set(quote.message, quote);

@@ -43,12 +43,12 @@ export function Graph() {
 
 /** Nodes and links with coordinates and label positions: of several layouts, the one with the lowest cost. */
 function computeLayout(graph, canvas) {
-  const layouts = graph.bonds.length <= MAX_LABELED_LINKS ? MAX_LAYOUTS : 1;
+  const layouts = graph.edges.length <= MAX_LABELED_LINKS ? MAX_LAYOUTS : 1;
   return Array.from({ length: layouts }, (_, variant) => placeLabels(simulate(graph, canvas, variant), canvas)).reduce((best, each) => (each.cost < best.cost ? each : best));
 }
 
 /** Coordinates from a force simulation. @param {any} graph @param {typeof DESKTOP} canvas @param {number} variant varies the start positions on a circle */
-function simulate({ nodes, bonds, left_out: leftOut }, { width, height, fontScale, xStrength, yStrength }, variant) {
+function simulate({ nodes, edges: bonds, left_out: leftOut }, { width, height, fontScale, xStrength, yStrength }, variant) {
   const startPosition = (index) => {
     const angle = (2 * Math.PI * (index * (1 + (variant % 3)) + variant / MAX_LAYOUTS)) / nodes.length;
     return { x: width / 2 + LONG_LINK_PX * Math.cos(angle), y: height / 2 + LONG_LINK_PX * Math.sin(angle) };
@@ -92,7 +92,7 @@ function placeLabels({ nodes, bonds, leftOut }, { fontScale }) {
   const linkLabels = bonds.length > MAX_LABELED_LINKS ? [] : bonds.map((bond) => {
     const { source, target } = bond;
     const positions = LABEL_POSITIONS.map((fraction) => ({ x: source.x + fraction * (target.x - source.x), y: source.y + fraction * (target.y - source.y) + 4 }));
-    return { owner: bond, positions, position: positions[0], box: boxOf(formatLink(bond), positions[0].x, positions[0].y, 1), measure: (position) => boxOf(formatLink(bond), position.x, position.y, 1) };
+    return { owner: bond, positions, position: positions[0], box: boxOf(formatLink(bond), positions[0].x, positions[0].y, fontScale), measure: (position) => boxOf(formatLink(bond), position.x, position.y, fontScale) };
   });
   const labels = [...nodeLabels, ...linkLabels];
   const costOf = (label, box) => {

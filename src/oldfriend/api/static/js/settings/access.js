@@ -8,7 +8,7 @@ import * as store from "../store.js";
 import * as outbox from "../outbox.js";
 import { LANGUAGES, channelName, language, formatShortDay, setLanguage, t, formatTime, listTimeZones } from "../i18n.js";
 import { settingsApi } from "./api.js";
-import { Section, ShownOnce, ConfirmButton, showDone, ErrorMessage, useLoaded, useAction, Loading } from "./form_parts.js";
+import { Section, ShownOnce, ConfirmButton, showDone, ErrorMessage, useChange, useLoaded, useAction, Loading } from "./form_parts.js";
 
 const SCOPES = [["read", "settings_scope_read"], ["write", "settings_scope_write"], ["speak", "settings_scope_speak"], ["frontend", "settings_scope_frontend"], ["admin", "settings_scope_admin"]];
 
@@ -54,6 +54,7 @@ export function AccessSection() {
 /** The person's accounts on chat platforms: listing and unlinking them, linking another by a code, and undoing the last merge. */
 function LinkedAccounts() {
   const [accounts, loadError, reload] = useLoaded(settingsApi.linkedAccounts);
+  useChange(store.placesChanged.value, () => (setLinkCode(null), reload()));
   const [linkCode, setLinkCode] = useState(null);
   const [code, setCode] = useState("");
   const [preview, setPreview] = useState(null);
@@ -70,7 +71,7 @@ function LinkedAccounts() {
   const unlink = ({ channel, address }) => run(async () => (await settingsApi.unlinkAccount(channel, address), await reload(), showDone(t("settings_place_left"))));
   const undoMerge = (id) => run(async () => (await settingsApi.undoMerge(id), await reload(), showDone(t("settings_join_undone"))));
   return html`<h4>${t("settings_places")}</h4><p class="hint">${t("settings_places_hint")}</p>
-    ${accounts ? html`<ul role="list" class="list">${accounts.items.map((each) => html`<li key=${`${each.channel} ${each.address}`}><span><span class="channel">${channelName(each.channel)}</span> <span class="meta">${each.address}</span></span>
+    ${accounts ? html`<ul role="list" class="list">${accounts.items.map((each) => html`<li key=${`${each.channel} ${each.address}`}><span><span class="channel">${channelName(each.channel)}</span> <span class="meta">${each.label}</span></span>
       <${ConfirmButton} label=${t("settings_place_leave")} name=${channelName(each.channel)} question=${t("settings_place_leave_ask")} onConfirm=${() => unlink(each)} /></li>`)}
       ${accounts.merges.map((each, index) => html`<li key=${each.id}><span>${t("settings_joined_with", { name: each.name, when: formatShortDay(each.merged_at) })}</span>
         ${index === 0 && html`<${ConfirmButton} label=${t("settings_join_undo")} name=${each.name} question=${t("settings_join_undo_ask", { name: each.name, when: formatShortDay(each.undo_until) })} onConfirm=${() => undoMerge(each.id)} />`}</li>`)}</ul>` : html`<${Loading} error=${loadError} reload=${reload} />`}
@@ -170,5 +171,5 @@ function Tokens() {
       <label for="token-scope">${t("settings_token_scope")}</label><select id="token-scope" value=${draft.scope} onChange=${set("scope")}>${SCOPES.map(([name, label]) => html`<option key=${name} value=${name}>${t(label)}</option>`)}</select>
       <label for="token-days">${t("settings_token_days")}</label><input id="token-days" type="number" min="1" max="366" value=${draft.days} onChange=${set("days", Number)} />
       <p class="choices wide"><button disabled=${isBusy || !draft.name.trim()}>${t("settings_token_make")}</button></p></form>
-    <${ErrorMessage} text=${actionError} />${created && html`<${ShownOnce} text=${created.token} label=${t("settings_token_made")} />`}`;
+    <${ErrorMessage} text=${actionError} />${created && html`<${ShownOnce} text=${created.token} label=${t("settings_secret_of", { name: created.name })} />`}`;
 }

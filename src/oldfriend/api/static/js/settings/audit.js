@@ -41,22 +41,24 @@ function AuditTable({ filter }) {
     ${page.next && html`<button class="quiet" disabled=${isBusy} onClick=${() => load(page.next)}>${t("settings_more")}</button>`}<${ErrorMessage} text=${actionError} />`;
 }
 
-/** The title of an entry, and the model or tool that did it: [title, by]. @param {{kind: string, label: string, what: string, why: string}} record */
-function formatTitle({ kind, label, what, why }) {
+/** The title of an entry, and the model or tool that did it: [title, by]. @param {{kind: string, label: string, what: string, why: string, ending: string}} record */
+function formatTitle({ kind, label, what, why, ending }) {
   if (kind === "model") return [formatUse(why), label];
   if (kind === "deletion") return [t(DELETIONS[what] ?? what), ""];
   if (kind === "unasked") return [t("audit_one_unasked"), t(`impulse_${what}`, {}, what)];
   if (kind === "import") return [t("audit_one_import"), channelName(what)];
+  if (kind === "merge" && ending === "undone") return [t("audit_one_merge_undone"), ""];
   if (kind === "stranger") return [t("audit_one_stranger"), channelName(what)];
   return kind === "tool" ? [label, ""] : [t(TITLES[kind] ?? kind), ""];
 }
 
 /** A row of the table, with the error if it failed. */
 function Row({ record }) {
-  const { kind, label, what, why, status, details } = record;
-  const [title, by] = formatTitle({ kind, label, what, why });
+  const { kind, label, what, why, status, ending, details } = record;
+  const [title, by] = formatTitle({ kind, label, what, why, ending });
   const seconds = record.ms === null ? "–" : t("audit_seconds", { seconds: Math.round(record.ms / 100) / 10 });
   return html`<tr><th scope="row">${title}${status !== "ok" && html` <span class="pill bad">${t(kind === "tool" ? `tool_status_${record.ending.replaceAll(" ", "_")}` : `audit_${status}`, {}, record.ending)}</span>`}
-      ${by && html`<span class="hint">${by}</span>`}${details && html`<span class="hint clamped">${details}</span>`}</th>
+      ${by && html`<span class="hint">${by}</span>`}${details && html`<span class="hint clamped">${details}</span>`}
+      ${record.asked && html`<span class="hint">${t("audit_asked", { where: channelName(record.asked_by) })}</span>`}</th>
     <td>${formatShortDay(record.at)}</td><td class="took">${seconds}</td><td>${record.dollars === null ? "–" : formatUsd(record.dollars)}</td></tr>`;
 }

@@ -20,7 +20,7 @@ export function AvailableModels({ models, writes, reload }) {
     run(async () => {
       setTestedName(model.name);
       const result = await settingsApi.testModel("main", model);
-      if (!result.works) throw new Error(translateServerText(result.told));
+      if (!result.works) throw new Error(translateServerText(result.message));
       const previous = findWritten(writes);
       await settingsApi.useModel("main", model);
       await Promise.all([reload(), loadSettings()]);

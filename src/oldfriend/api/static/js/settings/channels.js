@@ -1,12 +1,13 @@
 // Channels: the owner connects a bot, each person links their account by a code.
 import { useState } from "../../vendor/hooks.js";
 import { CHANNELS } from "../channels.js";
+import { CopyButton } from "../chat/copy_button.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
 import { translateServerText, t, formatTime } from "../i18n.js";
 import { SettingField } from "./install_settings.js";
 import { settingsApi } from "./api.js";
-import { CollapsibleSection, Section, ConfirmButton, showDone, ErrorMessage, useLoaded, useAction, Loading } from "./form_parts.js";
+import { CollapsibleSection, Section, ConfirmButton, showDone, ErrorMessage, useChange, useLoaded, useAction, Loading } from "./form_parts.js";
 
 /** @param {{openChannel: string}} props the channel whose section is open, if any */
 export function ChannelsSection({ openChannel }) {
@@ -16,6 +17,7 @@ export function ChannelsSection({ openChannel }) {
 
 function Channel({ channel, isOpen }) {
   const [status, loadError, reload] = useLoaded(() => settingsApi.channel(channel));
+  useChange(store.placesChanged.value, reload);
   const state = loadError ? t("lost") : status && t(!status.is_connected ? "settings_app_off" : status.is_mine ? "settings_app_on" : "settings_app_open");
   return html`<${CollapsibleSection} id=${channel} title=${t(`${channel}_title`)} state=${state} isGood=${status?.is_connected && status.is_mine} isOpen=${isOpen}>
     <p class="lead">${t(`${channel}_lead`)}</p>
@@ -27,12 +29,12 @@ const formatBot = (bot) => (/^\d+$/.test(bot) ? `+${bot}` : bot.includes("@") ? 
 
 function ChannelContent({ channel, status, isOwner, reload }) {
   const [actionError, , run] = useAction();
-  if (!status.is_connected) return isOwner ? html`<${ConnectForm} channel=${channel} fields=${status.credentials} reload=${reload} />` : html`<p class="hint">${t("settings_no_bot")}</p>`;
+  if (!status.is_connected) return isOwner ? html`<${ConnectForm} channel=${channel} fields=${status.credentials} makeLink=${status.make_link} reload=${reload} />` : html`<p class="hint">${t("settings_no_bot")}</p>`;
   const unlink = () => run(async () => (await settingsApi.unlinkChannel(channel), await reload(), showDone(t("settings_left_channel"))));
   const remove = (name) => run(async () => (await settingsApi.removeFromChannel(channel, name), await reload(), showDone(t("settings_removed", { name }))));
   const disconnect = () => run(async () => (await settingsApi.disconnectBot(channel), await reload(), showDone(t("settings_bot_gone"))));
   return html`<p>${status.bot ? t("settings_bot", { bot: formatBot(status.bot) }) : t("settings_bot_silent", { title: t(`${channel}_title`) })} ${status.is_mine ? t("settings_is_mine") : t("settings_not_mine")}</p>
-    ${status.pairs_by_code && html`<${Pairing} channel=${channel} />`}
+    ${status.pairs_by_code && html`<${Pairing} channel=${channel} isMine=${status.is_mine} />`}
     ${status.is_mine && html`<p class="choices"><${ConfirmButton} label=${t("settings_leave_channel")} question=${t("settings_leave_channel_ask")} onConfirm=${unlink} /></p>`}
     ${isOwner && html`<h5>${t("settings_known_there")}</h5>
       ${status.people.length ? html`<ul role="list" class="list">${status.people.map(({ name, addresses }) => html`<li key=${name}><span>${name}${addresses > 1 ? ` (${addresses})` : ""}</span>
@@ -44,7 +46,7 @@ function ChannelContent({ channel, status, isOwner, reload }) {
     <${ErrorMessage} text=${actionError} />`;
 }
 
-function ConnectForm({ channel, fields, reload }) {
+function ConnectForm({ channel, fields, makeLink, reload }) {
   const [values, setValues] = useState({});
   const [actionError, isBusy, run] = useAction();
   const connect = (event) => {
@@ -56,7 +58,7 @@ function ConnectForm({ channel, fields, reload }) {
       showDone(t("settings_bot", { bot: formatBot(name) }));
     });
   };
-  return html`<ol class="how-to"><li>${t(`${channel}_bot_make`)}</li><li>${t("settings_bot_paste")}</li></ol>
+  return html`<ol class="how-to"><li>${t(`${channel}_bot_make`)}${makeLink && html`<p class="choices"><a href=${makeLink} rel="noreferrer" target="_blank">${t("settings_make_bot")}</a> <${CopyButton} text=${makeLink} /></p>`}</li><li>${t("settings_bot_paste")}</li></ol>
     <form class="asking" onSubmit=${connect}>${fields.map((each) => {
       const label = fields.length > 1 ? t(`${channel}_credential_${each.name}`) : t("settings_bot_token");
       return html`<label class="visually-hidden" for=${`${channel}-${each.name}`}>${label}</label>
@@ -66,10 +68,11 @@ function ConnectForm({ channel, fields, reload }) {
     <p class="hint">${t(`${channel}_bot_reads`)}</p><${ErrorMessage} text=${actionError} />`;
 }
 
-function Pairing({ channel }) {
+function Pairing({ channel, isMine }) {
   const [pairing, setPairing] = useState(null);
   const [actionError, isBusy, run] = useAction();
   const createCode = () => run(async () => setPairing(await settingsApi.pairingCode(channel)));
+  useChange(isMine, () => setPairing(null));
   return html`<p class="choices"><button disabled=${isBusy} onClick=${createCode}>${t("settings_get_code")}</button></p><${ErrorMessage} text=${actionError} />
     ${pairing && html`<div class="pairing" role="status">
       ${pairing.qr && html`<svg class="qr" viewBox=${`0 0 ${pairing.qr_size} ${pairing.qr_size}`} role="img" aria-label=${t("settings_qr")}><rect width="100%" height="100%" /><path d=${pairing.qr} /></svg>`}

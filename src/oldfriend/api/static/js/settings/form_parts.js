@@ -1,5 +1,5 @@
 // Parts of every section of Settings: layout, loading, saving, undo, errors.
-import { useEffect, useState } from "../../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { SIGN_IN_AGAIN } from "../api.js";
 import { useFocus } from "../focus.js";
@@ -60,6 +60,15 @@ export function useLoaded(request) {
     );
   useEffect(() => void reload(), []);
   return [data, error, reload, setData];
+}
+
+/** Call a function after the first render whenever a value changes. @param {unknown} value @param {() => unknown} onChange */
+export function useChange(value, onChange) {
+  const previous = useRef(value);
+  useEffect(() => {
+    if (previous.current !== value) onChange();
+    previous.current = value;
+  }, [value]);
 }
 
 /** Shown while data loads: nothing for SKELETON_MS, then a skeleton; if loading failed, the error with a button to retry. @param {{error?: Error, reload?: () => unknown}} props */

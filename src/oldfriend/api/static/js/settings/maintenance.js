@@ -37,6 +37,6 @@ function Doctor() {
   const check = () => run(async () => setReport(await settingsApi.doctor()));
   return html`<h4>${t("settings_health")}</h4><p class="hint">${t("settings_health_hint")}</p>
     <p class="choices"><button disabled=${isBusy} onClick=${check}>${isBusy ? t("settings_looking") : t("settings_look")}</button></p><${ErrorMessage} text=${actionError} />
-    <div role="status">${report && html`<ul role="list" class="findings">${[...report.findings].sort((a, b) => a.is_well - b.is_well).map(({ is_well, told: text }) => html`<li key=${text.text} class=${is_well ? "" : "bad"}>
+    <div role="status">${report && html`<ul role="list" class="findings">${[...report.findings].sort((a, b) => a.is_well - b.is_well).map(({ is_well, message: text }) => html`<li key=${text.text} class=${is_well ? "" : "bad"}>
       <span class="sign">${t(is_well ? "settings_well" : "settings_not_well")}</span> <span>${translateServerText(text)}</span></li>`)}</ul>`}</div>`;
 }

@@ -123,7 +123,7 @@ function ModelForm({ use, label, models, current, change }) {
 const describeProvider = ({ is_here, models, key_in }) =>
   models.length ? ` · ${t("settings_runs_here")}` : key_in ? ` · ${t("settings_has_key")}` : is_here ? ` · ${t("settings_on_machine")}` : "";
 
-function formatTestResult({ works, told: message, took_ms }) {
+function formatTestResult({ works, message, took_ms }) {
   const text = translateServerText(message);
   return works ? t("settings_works", { words: text || "…", seconds: Math.round(took_ms / 100) / 10 }) : text;
 }

@@ -10,6 +10,7 @@ import { UnpromptedMessages } from "./unprompted.js";
 const LEVELS = [["off", "settings_first_off"], ["shy", "settings_first_shy"], ["normal", "settings_first_normal"], ["lively", "settings_first_lively"]];
 const DIGESTS = [["off", "settings_digest_off"], ["daily", "settings_digest_daily"], ["weekly", "settings_digest_weekly"]];
 const INTERVALS = [30, 60, 120, 240, 1440]; // minutes
+const MAX_LINES = 20, MAX_LINE_CHARS = 200; // of the checklist, as the server keeps it
 const RECAPS = [["off", "settings_recap_off"], ["weekly", "settings_recap_weekly"]];
 
 export function SpeakingFirstSection() {
@@ -53,17 +54,19 @@ function Checklist() {
   const saved = checklist.lines.join("\n");
   const text = draft ?? saved;
   const save = async (lines, minutes) => setChecklist(await settingsApi.saveChecklist({ lines: lines.split("\n"), minutes }));
-  const change = (lines, minutes) => run(async () => {
+  const given = text.split("\n").filter((each) => each.trim());
+  const limit = given.length > MAX_LINES ? t("settings_checklist_full", { count: MAX_LINES }) : given.some((each) => each.trim().length > MAX_LINE_CHARS) ? t("settings_checklist_long", { count: MAX_LINE_CHARS }) : "";
+  const change = (lines, minutes) => limit || run(async () => {
     await save(lines, minutes);
     setDraft(null);
     showDone(t("settings_saved", { what: t("settings_checklist") }), () => save(saved, checklist.minutes));
   });
   const intervals = [...new Set([...INTERVALS, checklist.minutes])].sort((a, b) => a - b);
   return html`<div class="block"><label for="checklist">${t("settings_checklist")}</label><p class="hint" id="checklist-hint">${t("settings_checklist_hint")}</p>
-    <textarea id="checklist" rows=${Math.min(8, Math.max(2, text.split("\n").length))} maxlength="4000" value=${text} disabled=${isBusy} aria-describedby="checklist-hint"
+    <textarea id="checklist" rows=${Math.min(8, Math.max(2, text.split("\n").length))} maxlength="4000" value=${text} disabled=${isBusy} aria-describedby="checklist-hint" aria-invalid=${Boolean(limit)}
       placeholder=${t("settings_checklist_example")} onInput=${({ target }) => setDraft(target.value)} onBlur=${() => draft !== null && draft.trim() !== saved && change(draft, checklist.minutes)}></textarea></div>
     ${checklist.lines.length > 0 && html`<div class="choice is-choice"><label for="checklist-pace">${t("settings_checklist_pace")}</label><span class="given">
       <select id="checklist-pace" value=${checklist.minutes} disabled=${isBusy} onChange=${({ target }) => change(text, Number(target.value))}>
         ${intervals.map((minutes) => html`<option key=${minutes} value=${minutes}>${formatInterval(minutes)}</option>`)}</select></span></div>`}
-    <${ErrorMessage} text=${actionError} />`;
+    <${ErrorMessage} text=${limit || actionError} />`;
 }

@@ -58,6 +58,8 @@ export default {
   audit_one_reminder: "Eine Erinnerung",
   audit_one_import: "Eine mitgebrachte Datei",
   audit_one_merge: "Zwei Personen zusammengelegt",
+  audit_one_merge_undone: "Zwei wurden eine Person, und das wurde zurückgenommen",
+  audit_asked: "verlangt über {where}",
   audit_one_failure: "Endgültig misslungen",
   audit_one_stranger: "Nicht hereingelassen",
   audit_status: "mit Ausgang",

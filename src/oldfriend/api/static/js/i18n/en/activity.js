@@ -58,6 +58,8 @@ export default {
   audit_one_reminder: "A reminder",
   audit_one_import: "A file brought in",
   audit_one_merge: "Two people joined",
+  audit_one_merge_undone: "Two became one person, and that was undone",
+  audit_asked: "asked for through {where}",
   audit_one_failure: "Failed for good",
   audit_one_stranger: "Not let in",
   audit_status: "that ended",

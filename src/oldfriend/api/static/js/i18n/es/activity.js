@@ -58,6 +58,8 @@ export default {
   audit_one_reminder: "Un recordatorio",
   audit_one_import: "Un archivo traído",
   audit_one_merge: "Dos personas unidas",
+  audit_one_merge_undone: "Dos pasaron a ser una persona, y se deshizo",
+  audit_asked: "pedido por {where}",
   audit_one_failure: "Falló del todo",
   audit_one_stranger: "Sin acceso",
   audit_status: "que acabó",

@@ -58,6 +58,8 @@ export default {
   audit_one_reminder: "Un rappel",
   audit_one_import: "Un fichier apporté",
   audit_one_merge: "Deux personnes réunies",
+  audit_one_merge_undone: "Deux sont devenus une seule personne, et c’est annulé",
+  audit_asked: "demandé par {where}",
   audit_one_failure: "Échec définitif",
   audit_one_stranger: "Pas admis",
   audit_status: "terminé",

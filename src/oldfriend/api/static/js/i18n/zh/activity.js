@@ -58,6 +58,8 @@ export default {
   audit_one_reminder: "一次提醒",
   audit_one_import: "导入的文件",
   audit_one_merge: "合并了两个人",
+  audit_one_merge_undone: "两人合并后又撤销了",
+  audit_asked: "通过{where}要求",
   audit_one_failure: "彻底失败",
   audit_one_stranger: "没让进来",
   audit_status: "结果",

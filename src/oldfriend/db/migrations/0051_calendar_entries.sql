@@ -1,0 +1,9 @@
+-- Of a task that a calendar file told: the import that brought or last moved it, the entry's own id
+-- in the calendar, and what was told of it (JSON), with what the import moved.
+-- Oldest writer: 50
+ALTER TABLE task ADD COLUMN batch TEXT;
+ALTER TABLE task ADD COLUMN calendar_uid TEXT;
+ALTER TABLE task ADD COLUMN calendar_state TEXT;
+
+-- When a merge of two people was undone; until its term ends, the audit log tells it.
+ALTER TABLE person_merge ADD COLUMN undone_at BIGINT;

@@ -1,0 +1,68 @@
+"""Places on the page: codes, what would come together, and back; each for oneself alone."""
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.channels.channel import API_CHANNEL
+from oldfriend.memory.identities import assign_identity
+from oldfriend.memory.people import get_person
+from tests.api.conftest import opened_site
+from tests.chat_fixtures import Say
+
+
+async def test_two_memories_become_one_on_the_page_and_two_again(app: AppContext, say: Say) -> None:
+    """Seen first, with the code of the other one; wrong codes are counted."""
+    await say("I live in Lisbon.")
+    await say("My sister is called Lena.", person="Ben")
+    async with opened_site(app) as site, site.browser() as owner, site.browser("Ben") as ben:
+        code = (await ben.post("/linked-accounts/code")).json()["code"]
+        wrong = "000000" if code != "000000" else "000001"
+        refused = await owner.post("/linked-accounts/preview", json={"code": wrong})
+        own = await ben.post("/linked-accounts/preview", json={"code": code})
+        unseen = await owner.post("/linked-accounts/join", json={"code": code})
+        seen = (
+            await owner.post("/linked-accounts/preview", json={"code": f"{code[:3]} {code[3:]}"})
+        ).json()
+        joined = await owner.post("/linked-accounts/join", json={"code": code})
+        again = await owner.post("/linked-accounts/join", json={"code": code})
+        signed_out = await ben.get("/session")
+        (merge,) = (await owner.get("/linked-accounts")).json()["merges"]
+        undone = await owner.post(f"/linked-accounts/merges/{merge['id']}/undo")
+        twice = await owner.post(f"/linked-accounts/merges/{merge['id']}/undo")
+        async with site.browser("Ben") as again_ben:
+            for _ in range(6):
+                await owner.post("/linked-accounts/join", json={"code": wrong})
+            late = (await again_ben.post("/linked-accounts/code")).json()["code"]
+            limited = await owner.post("/linked-accounts/preview", json={"code": late})
+
+    assert (refused.status_code, own.status_code, again.status_code) == (422, 422, 422)
+    assert (seen["name"], seen["former"]) == ("owner", "Ben")
+    assert (seen["counts"]["messages"], seen["counts"]["browsers"]) == (1, 1)
+    assert (joined.status_code, undone.status_code, twice.status_code) == (204, 204, 404)
+    assert (unseen.status_code, signed_out.status_code, merge["name"]) == (422, 401, "Ben")
+    assert limited.status_code == 422
+
+
+async def test_the_ids_of_a_chat_program_are_not_shown(app: AppContext, say: Say) -> None:
+    """They say nothing to anybody, and are there for unlinking only."""
+    await say("hello")
+    async with app.db.begin_write() as tx:
+        person, now = (await get_person(tx, None)).id, app.clock()
+        for channel, address in ((API_CHANNEL, "0a1b/361e"), ("telegram", "7")):
+            await assign_identity(tx, person, channel=channel, address=address, now=now)
+    async with opened_site(app) as site, site.browser() as owner:
+        items = (await owner.get("/places")).json()["items"]
+
+    labels = {each["address"]: each["label"] for each in items}
+    assert (labels["0a1b/361e"], labels["7"]) == ("", "7")
+
+
+async def test_only_a_fresh_sign_in_joins(app: AppContext, say: Say, clock) -> None:
+    """A browser that was left open must not be enough."""
+    await say("hello")
+    async with opened_site(app) as site, site.browser() as owner:
+        clock.tick(minutes=60 * 24)
+        answered = [
+            await owner.post("/linked-accounts/code"),
+            await owner.post("/linked-accounts/join", json={"code": "123456"}),
+        ]
+
+    assert [each.status_code for each in answered] == [403, 403]
