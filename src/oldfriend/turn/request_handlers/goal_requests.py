@@ -57,6 +57,7 @@ COMMAND: Final = re.compile(
     r"\s{0,9}/goals?(?:@\w{1,64})?(?:\s{1,9}(?P<rest>[^\n]{1,400}))?\s{0,9}", re.IGNORECASE
 )
 EDGES: Final = " ,;\uff0c"
+BELOW_ZERO: Final = re.compile(r"(?<!\S)[-\u2212]\d")  # "-5 books" is no goal
 SURELY_ASKED: Final = 0.7
 """How likely a question is about goals if it names none of them."""
 MAYBE_ASKED: Final = 0.3
@@ -167,6 +168,8 @@ async def handle_likely(context: HandlerContext, language: str) -> HandledReques
     found = find_request(context.text, language, "goal_new", "goal_ask")
     if found is None:
         return await handle_total_question(context, language)
+    if found.kind == "goal_new" and BELOW_ZERO.search(found.said):
+        return None
     desk, phrases = await open_desk(context, language), load_goal_phrases(language)
     if found.kind == "goal_new":
         asked = AskedGoal(ask="set", what=find_goal_text(found.said, phrases))
