@@ -73,6 +73,7 @@ COMMAND: Final = re.compile(
 EDGES: Final = " ,;\uff0c"
 LIKELY_ASKED: Final = 0.4
 """How likely words without a question mark ask how much, of a goal of an amount or a number."""
+BELOW_ZERO: Final = re.compile(r"(?<!\S)[-\u2212]\d")  # "-5 books" is no goal
 SURELY_ASKED: Final = 0.7
 """How likely a question is about goals if it names none of them."""
 MAYBE_ASKED: Final = 0.3
@@ -195,6 +196,8 @@ async def handle_likely(context: HandlerContext, language: str) -> HandledReques
             if wished is not None:
                 return wished
         return await handle_total_question(context, language)
+    if found.kind == "goal_new" and BELOW_ZERO.search(found.said):
+        return None
     desk, phrases = await open_desk(context, language), load_goal_phrases(language)
     if found.kind == "goal_new":
         asked = AskedGoal(ask="set", what=find_goal_text(found.said, phrases))
