@@ -6,7 +6,8 @@ from typing import Self
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.goals.goal import GoalKind, GoalState, GoalStatus, Period
-from oldfriend.goals.goal_desk import PARTS_OF_UNIT, add_up, count_in_period, find_total
+from oldfriend.goals.goal_desk import add_up, count_in_period
+from oldfriend.goals.goal_totals import find_total
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 
 
@@ -66,7 +67,7 @@ class GoalSchema(Schema):
             told=count,
             last_told=last,
             amount_wanted=None if total is None else total.value,
-            amount_done=None if total is None else add_up(state.progress) / PARTS_OF_UNIT,
+            amount_done=None if total is None else add_up(state.progress) / total.parts,
             unit=None if total is None else total.unit,
             deadline=format_time(goal.deadline, zone),
             next_action=goal.next_action,
