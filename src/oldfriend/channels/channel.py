@@ -494,6 +494,8 @@ class ChannelSpec:
     code_link: str  # the address that opens a {bot} and sends it a {code}
     capabilities: ChannelCapabilities
     credentials: tuple[ChannelCredential, ...] = (TOKEN,)
+    # the setting without which nobody is answered, and what people are asked for
+    needed_setting: ChannelCredential | None = None
     make_link: str | None = None  # the address at which the platform makes the bot by itself
     # files in its folder that tell when whom was written to, which it can do without at any time
     record_files: tuple[str, ...] = ()

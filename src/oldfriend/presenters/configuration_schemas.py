@@ -217,6 +217,12 @@ class ChannelSchema(Schema):
     credentials: tuple[ChannelCredentialSchema, ...] = field(
         metadata=describe("What the owner is asked for to connect a bot.")
     )
+    needed_setting: str | None = field(
+        metadata=describe(
+            "The setting without which nobody is answered; null if there is none.",
+            examples=["email.authserv_id"],
+        )
+    )
     make_link: str | None = field(
         metadata=describe("Where the platform makes the bot by itself; null if it does not.")
     )
