@@ -1,9 +1,14 @@
 """Places on the page: codes, what would come together, and back; each for oneself alone."""
 
+import pytest
+
 from oldfriend.app.app_context import AppContext
 from oldfriend.channels.channel import API_CHANNEL
+from oldfriend.cli.link import print_places
+from oldfriend.memory.credentials import generate_api_token, get_front_end, save_api_token
 from oldfriend.memory.identities import assign_identity
 from oldfriend.memory.people import get_person
+from oldfriend.memory.web_sessions import hash_secret
 from tests.api.conftest import opened_site
 from tests.chat_fixtures import Say
 
@@ -53,6 +58,31 @@ async def test_the_ids_of_a_chat_program_are_not_shown(app: AppContext, say: Say
 
     labels = {each["address"]: each["label"] for each in items}
     assert (labels["0a1b/361e"], labels["7"]) == ("", "7")
+
+
+async def test_chat_programs_are_told_apart_by_the_names_of_their_tokens(
+    app: AppContext, say: Say, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the page and in the terminal; the address says nothing to anybody."""
+    await say("hello")
+    async with app.db.begin_write() as tx:
+        person, now = await get_person(tx, None), app.clock()
+        for name in ("Open WebUI", "LibreChat"):
+            secret = generate_api_token()
+            await save_api_token(
+                tx, person.id, secret, name=name, scope="frontend", days=30, now=now
+            )
+            address = f"{get_front_end(hash_secret(secret))}361e"
+            await assign_identity(tx, person.id, channel=API_CHANNEL, address=address, now=now)
+    async with opened_site(app) as site, site.browser() as owner:
+        items = (await owner.get("/linked-accounts")).json()["items"]
+    await print_places(app, person)
+
+    assert {each["label"] for each in items if each["channel"] == API_CHANNEL} == {
+        "Open WebUI",
+        "LibreChat",
+    }
+    assert {"openai: Open WebUI", "openai: LibreChat"} <= {*capsys.readouterr().out.splitlines()}
 
 
 async def test_only_a_fresh_sign_in_joins(app: AppContext, say: Say, clock) -> None:

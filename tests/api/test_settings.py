@@ -473,6 +473,7 @@ async def test_telegram_link_code_belongs_to_the_requesting_person(
         "people": [],
         "pairs_by_code": True,
         "make_link": None,
+        "listen_port": None,
         "needed_setting": None,
         "credentials": [{"name": "token", "is_secret": True, "default": None}],
     }

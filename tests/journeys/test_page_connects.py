@@ -84,6 +84,8 @@ def test_an_app_is_connected_on_the_page_and_talked_on(
         program = on_any_port(Program(data=tmp_path / "data"), **platform.settings)
         with served(program), opened(browser, new_link(program)) as (page, complaints):
             section = open_app(page, name)
+            if CHANNELS[name].make_link is not None:
+                expect(section.get_by_role("button", name="Copy")).to_have_css("opacity", "1")
             fill_form(page, name, platform.credentials)
             expect(section).to_contain_text("I don't know you there yet")
             expect(section).to_contain_text(f"The bot is {BOTS[name]}")
@@ -97,7 +99,7 @@ def test_an_app_is_connected_on_the_page_and_talked_on(
             platform.hears(TOLD, "")
             reply = platform.hears(ASKED, FOUND)
             go_to_settings(page, "Signing in")
-            expect(page.locator(".place")).to_contain_text(title)
+            expect(page.locator("#signing li .channel")).to_contain_text([title])
 
     assert FOUND in reply
     assert complaints == []

@@ -5,6 +5,7 @@ reply in progress, come from the connection hub without a query.
 """
 
 import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -46,6 +47,7 @@ from oldfriend.presenters.state_schemas import LearningProgressSchema, MoodSchem
 
 MAX_EVENTS: Final = 200
 """A client that missed more events than this reloads the page."""
+DIGEST_CHARS: Final = 16
 HIDDEN_KINDS: Final[frozenset[ObjectKind]] = frozenset({"summary"})
 
 
@@ -162,6 +164,12 @@ def build_message_events(
     )
 
 
+def digest_accounts(accounts: Sequence[Identity]) -> str:
+    """Return a digest of the accounts that somebody is linked to, which changes with them."""
+    addresses = sorted(f"{each.channel} {each.address}" for each in accounts)
+    return hashlib.sha256("\n".join(addresses).encode()).hexdigest()[:DIGEST_CHARS]
+
+
 def get_message_topic(message: Message) -> str:
     """Return the topic of a message's event."""
     if message.role == "marker":
@@ -224,6 +232,7 @@ class EventFeed:
                 "mood": to_mood_json(self._mood),
                 "progress": progress,
                 "page": compute_version(),
+                "linked_accounts": digest_accounts(self._places),
             },
             position=self._position,
         )
@@ -264,7 +273,10 @@ class EventFeed:
                 )
             if found.places != self._places:
                 self._places = found.places
-                yield ServerSentEvent(topic="chat.places.updated")
+                yield ServerSentEvent(
+                    topic="chat.linked_accounts.updated",
+                    data={"linked_accounts": digest_accounts(found.places)},
+                )
         for event in self._iter_transient_events():
             yield event
         if app.settings is not self._settings:

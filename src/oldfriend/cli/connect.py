@@ -395,7 +395,9 @@ async def connect_channel(
     if options.remove:
         return await disconnect(options, settings, spec)
     stored = find_channel_credentials(settings, spec)
-    credentials = await asyncio.to_thread(ask_credentials, spec) if stored is None else stored
+    credentials = (
+        await asyncio.to_thread(ask_credentials, settings, spec) if stored is None else stored
+    )
     bot = "" if options.no_test else await register_bot(spec, credentials, settings)
     token_source = (
         stored.source if stored else store_channel_credentials(settings, spec, credentials)
@@ -458,9 +460,9 @@ async def allow_own_address(
     print(f"{address} is known as {person.name}; nobody else is answered ({spec.name}.allowed).")
 
 
-def ask_credentials(spec: ChannelSpec) -> ChannelCredentials:
+def ask_credentials(settings: Settings, spec: ChannelSpec) -> ChannelCredentials:
     """Ask for all that opens a bot. Raises InvalidInput."""
-    print(spec.setup_help)
+    print(spec.setup_help.replace("{port}", str(settings.channels[spec.name].listen_port)))
     values = {}
     for each in spec.credentials:
         if each.is_secret:

@@ -11,7 +11,7 @@ from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshOwner, FreshUse
 from oldfriend.api.problem_json import ApiError
 from oldfriend.api.requests import BotCredentialsRequest, GivenCodeRequest, OwnAddressRequest
 from oldfriend.api.settings_reload import SettingsWriterDep
-from oldfriend.channels.channel import API_CHANNEL, WEB_CHANNEL, ChannelSpec, Sender
+from oldfriend.channels.channel import WEB_CHANNEL, ChannelSpec, Sender
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.keys import delete_key
 from oldfriend.config.provider_resolution import (
@@ -24,9 +24,15 @@ from oldfriend.config.settings_catalog import allow_address
 from oldfriend.db.merge_record import list_merges
 from oldfriend.domain.errors import InvalidInput, NotFound, PlatformRejected, PlatformUnavailable
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.inbound.account_linking import create_code_for, link_own_address, unlink_channel
+from oldfriend.inbound.account_linking import (
+    create_code_for,
+    label_account,
+    link_own_address,
+    unlink_channel,
+)
 from oldfriend.inbound.link_commands import confirm_given_code, preview_given_code
 from oldfriend.inbound.person_merge import undo_merge
+from oldfriend.memory.credentials import list_front_end_names
 from oldfriend.memory.identities import (
     CODE_TTL,
     list_identities,
@@ -91,6 +97,7 @@ async def show_channel(spec: ChannelDep, me: CurrentUser, hub: HubDep) -> Channe
         needed_setting=None
         if spec.needed_setting is None
         else f"{spec.name}.{spec.needed_setting.name}",
+        listen_port=app.settings.channels[spec.name].listen_port,
         make_link=spec.make_link,
         people=tuple(
             [LinkedPersonSchema(name=each.name, addresses=count) for each, count in linked]
@@ -215,6 +222,7 @@ async def unlink_me(spec: ChannelDep, me: AdminScopeUser, hub: HubDep) -> Respon
                 "you_not_on_channel", f"You are not known on {spec.title}.", title=spec.title
             )
         )
+    hub.app.notifier.notify()
     return Response(status_code=204)
 
 
@@ -234,6 +242,7 @@ async def unlink_person(spec: ChannelDep, name: str, _: OwnerUser, hub: HubDep) 
                 title=spec.title,
             ),
         )
+    hub.app.notifier.notify()
     return Response(status_code=204)
 
 
@@ -262,12 +271,13 @@ async def show_places(me: AdminScopeUser, hub: HubDep) -> LinkedAccountsSchema:
     async with hub.app.db.begin_read() as tx:
         identities = await list_identities(tx, me.person.id)
         merges = await list_merges(tx, me.person.id, now=now)
+        front_ends = await list_front_end_names(tx)
     return LinkedAccountsSchema(
         items=tuple(
             LinkedAccountSchema(
                 channel=each.channel,
                 address=each.address,
-                label="" if each.channel == API_CHANNEL else each.address,
+                label=label_account(each, front_ends),
                 linked_at=format_time(each.created_at, zone),
             )
             for each in identities
@@ -342,4 +352,6 @@ async def unlink_place(
             raise NotFound(
                 localizable("you_not_on_channel", f"You are not known on {channel}.", title=channel)
             )
+        await tx.notify()
+    hub.app.notifier.notify()
     return Response(status_code=204)

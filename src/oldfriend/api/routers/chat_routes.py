@@ -350,7 +350,7 @@ async def stream_chat_events(
     `chat.connection.ready`, `.heartbeat` (every 30 s); `chat.message.user_appended`, `.token`,
     `.done`, `.voice_ready`, `.edited`, `.stopped`, `.given_up`, `.failed`; `chat.session.boundary`;
     `chat.mood.update`; `chat.companion.renamed`; `chat.settings.updated`; `chat.tasks.updated`;
-    `chat.places.updated` (an app was linked or unlinked);
+    `chat.linked_accounts.updated` (an app was linked or unlinked);
     `chat.history.changed` (so much is new that the page should be reloaded);
     `memory.<kind>.created` and `.changed`;
     `memory.entity.confirmed`, `.description_updated`, `.changed`; `memory.rewritten` (something was

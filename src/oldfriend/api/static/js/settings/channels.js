@@ -17,7 +17,7 @@ export function ChannelsSection({ openChannel }) {
 
 function Channel({ channel, isOpen }) {
   const [status, loadError, reload] = useLoaded(() => settingsApi.channel(channel));
-  useChange(store.placesChanged.value, reload);
+  useChange(store.linkedAccountsChanged.value, reload);
   const state = loadError ? t("lost") : status && t(!status.is_connected ? "settings_app_off" : status.is_mine ? "settings_app_on" : "settings_app_open");
   return html`<${CollapsibleSection} id=${channel} title=${t(`${channel}_title`)} state=${state} isGood=${status?.is_connected && status.is_mine} isOpen=${isOpen}>
     <p class="lead">${t(`${channel}_lead`)}</p>
@@ -29,7 +29,7 @@ const formatBot = (bot) => (/^\d+$/.test(bot) ? `+${bot}` : bot.includes("@") ? 
 
 function ChannelContent({ channel, status, isOwner, reload }) {
   const [actionError, , run] = useAction();
-  if (!status.is_connected) return isOwner ? html`<${ConnectForm} channel=${channel} fields=${status.credentials} makeLink=${status.make_link} reload=${reload} />` : html`<p class="hint">${t("settings_no_bot")}</p>`;
+  if (!status.is_connected) return isOwner ? html`<${ConnectForm} channel=${channel} fields=${status.credentials} makeLink=${status.make_link} port=${status.listen_port} reload=${reload} />` : html`<p class="hint">${t("settings_no_bot")}</p>`;
   const unlink = () => run(async () => (await settingsApi.unlinkChannel(channel), await reload(), showDone(t("settings_left_channel"))));
   const remove = (name) => run(async () => (await settingsApi.removeFromChannel(channel, name), await reload(), showDone(t("settings_removed", { name }))));
   const disconnect = () => run(async () => (await settingsApi.disconnectBot(channel), await reload(), showDone(t("settings_bot_gone"))));
@@ -48,7 +48,7 @@ function ChannelContent({ channel, status, isOwner, reload }) {
     <${ErrorMessage} text=${actionError} />`;
 }
 
-function ConnectForm({ channel, fields, makeLink, reload }) {
+function ConnectForm({ channel, fields, makeLink, port, reload }) {
   const [values, setValues] = useState({});
   const [actionError, isBusy, run] = useAction();
   const connect = (event) => {
@@ -60,7 +60,7 @@ function ConnectForm({ channel, fields, makeLink, reload }) {
       showDone(t("settings_bot", { bot: formatBot(name) }));
     });
   };
-  return html`<ol class="how-to"><li>${t(`${channel}_bot_make`)}${makeLink && html`<p class="choices"><a href=${makeLink} rel="noreferrer" target="_blank">${t("settings_make_bot")}</a> <${CopyButton} text=${makeLink} /></p>`}</li><li>${t("settings_bot_paste")}</li></ol>
+  return html`<ol class="how-to"><li>${t(`${channel}_bot_make`, { port })}${makeLink && html`<p class="choices"><a href=${makeLink} rel="noreferrer" target="_blank">${t("settings_make_bot")}</a> <${CopyButton} text=${makeLink} /></p>`}</li><li>${t("settings_bot_paste")}</li></ol>
     <form class="asking" onSubmit=${connect}>${fields.map((each) => {
       const label = fields.length > 1 ? t(`${channel}_credential_${each.name}`) : t("settings_bot_token");
       return html`<label class="visually-hidden" for=${`${channel}-${each.name}`}>${label}</label>
