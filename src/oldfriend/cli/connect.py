@@ -429,17 +429,13 @@ async def connect_channel(
 async def ask_needed_setting(
     settings: Settings, spec: ChannelSpec, credentials: ChannelCredentials, *, is_tested: bool
 ) -> None:
-    """Ask for the setting without which nobody is answered, after what the platform says of it.
-
-    An empty answer leaves it for later. Raises InvalidInput.
-    """
+    """Ask for the setting without which nobody is answered; empty: later. Raises InvalidInput."""
     needed = spec.needed_setting
     if needed is None or getattr(settings.channels[spec.name], needed.name):
         return
     diagnosis = await diagnose_bot(spec, credentials, settings) if is_tested else ""
     if not isinstance(diagnosis, str):
-        for finding in diagnosis.findings:
-            print(finding.text)
+        print(*(each.text for each in diagnosis.findings), sep="\n")
     print(f"{needed.label} [later]: ", end="", flush=True)
     if given := (await asyncio.to_thread(sys.stdin.readline)).strip():
         write_settings(settings, {f"{spec.name}.{needed.name}": given})
