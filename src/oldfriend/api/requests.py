@@ -59,6 +59,12 @@ class SignInRequest(RequestModel):
     )
 
 
+class OwnAddressRequest(RequestModel):
+    """An address of your own, on a channel without codes."""
+
+    address: str = Field(max_length=260, examples=["ana@example.org"])
+
+
 class GivenCodeRequest(RequestModel):
     """A code that another app of yours shows."""
 

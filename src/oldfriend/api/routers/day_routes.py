@@ -30,6 +30,7 @@ from oldfriend.memory.calendar_days import (
     list_summaries_between,
 )
 from oldfriend.memory.chat_history import list_messages_after, list_messages_with_audio
+from oldfriend.memory.groups import list_group_chats
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_sentences import build_sentence
 from oldfriend.presenters.message_schemas import MessageSchema
@@ -331,9 +332,10 @@ async def list_day_messages(day: DayParam, me: CurrentUser, hub: HubDep) -> DayM
         )
         said = [each for each in found if each.at < until]
         with_audio = await list_messages_with_audio(tx, me.person.id, [each.id for each in said])
+        groups = await list_group_chats(tx, me.person.id)
     return DayMessagesSchema(
         items=tuple(
-            MessageSchema.from_domain(each, with_audio=with_audio)
+            MessageSchema.from_domain(each, with_audio=with_audio, groups=groups)
             for each in said[:MAX_DAY_MESSAGES]
         ),
         has_more=len(said) > MAX_DAY_MESSAGES,
