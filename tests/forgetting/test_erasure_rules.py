@@ -50,6 +50,7 @@ PLANTED = (
        VALUES ('k', :person, :secret, :key, 0, 1)""",
     """INSERT INTO tool_use (id, person, turn, name, status, intent, arguments, result, sources,
          latency, made_at) VALUES ('t', :person, 'x', 'a', 'done', '', :secret, '', '[]', 0, 1)""",
+    "INSERT INTO program_question VALUES ('q', :person, 'a', 'recall', :secret, '[]', 1)",
     """INSERT INTO task (id, person, text, time_words, language, kind, status, zone, created_at,
          changed_at, project, batch, calendar_uid, calendar_state)
        VALUES ('t', :person, :secret, '', 'en', 'todo', 'open', 'UTC', 1, 1, 'p', 'b', :secret,

@@ -11,7 +11,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.app.audit_trail import AuditFilter, list_audit_trail
 from oldfriend.config.settings_schema import ToolServerSettings
+from oldfriend.forgetting.delete import forget
 from oldfriend.mcp_client.server_pool import ToolServerPool
 from oldfriend.memory.credentials import (
     generate_api_token,
@@ -19,7 +21,10 @@ from oldfriend.memory.credentials import (
     revoke_api_token,
     save_api_token,
 )
+from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.web_sessions import MAX_SIGN_IN_ATTEMPTS, Scope
+from oldfriend.presenters.tool_schemas import ProgramQuestionSchema
+from oldfriend.usage.program_questions import get_question, list_questions
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
 from tests.mcp_server.conftest import Caller, person_called, read_texts
@@ -222,3 +227,30 @@ async def test_our_own_client_uses_the_door(origin: str, app: AppContext, say: S
     assert states["stranger"].state == "failed"
     assert states["nowhere"].state == "failed"
     assert all(states[name].reason for name in ("stranger", "nowhere"))
+
+
+async def test_what_a_program_asked_stands_in_the_audit_until_it_is_forgotten(
+    call: Call, app: AppContext, say: Say
+) -> None:
+    """With the name of its token, what it was given, and where and when that was said."""
+    person = await person_called(app, None)
+    await say(MISO, channel="web")
+    async with call(await token_for(app, scope="read")) as caller:
+        await caller.told("recall", query="What is my cat called?")
+    async with app.db.begin_read() as tx:
+        token = (await list_api_tokens(tx, person.id))[0]
+        trail, _ = await list_audit_trail(
+            tx, person.id, limit=9, wanted=AuditFilter(kind="question")
+        )
+        (record,) = trail
+        question = await get_question(tx, person.id, record.question)
+        shown = await ProgramQuestionSchema.load(tx, person, question)
+
+    assert (record.what, record.details) == (token.name, "What is my cat called?")
+    assert record.given == len(shown.given) > 0
+    said = next(each for each in shown.given if each.text == MISO)
+    assert said.channel == "web"
+
+    await forget(app, person.id, DeletionRequest(ids=(said.id,)))
+    async with app.db.begin_read() as tx:
+        assert await list_questions(tx, person.id, limit=9, until=None) == []

@@ -18,6 +18,7 @@ from oldfriend.presenters.receipt_schemas import (
 )
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.replies.reply_worker import StoredReply, answer_message
+from oldfriend.runtime.learn_now import try_process_due_segments
 from tests.app.test_turn_queue import with_model
 from tests.chat_fixtures import Say
 
@@ -137,3 +138,21 @@ async def test_receipt_text_tells_times_in_words_and_the_first_of_what_was_left_
     assert "14 November 2023 at " in text
     assert "2023-11-14T" not in text
     assert len(ReceiptSchema.from_domain(resolved).left_out) == left_out
+
+
+async def test_message_behind_a_belief_that_was_used_is_not_called_left_out(
+    app: AppContext, say: Say
+) -> None:
+    """The reply quotes it, so it stands below the belief alone, with where it was said."""
+    said = "My cat is called Miso and is nine years old."
+    first = await say(said)
+    await try_process_due_segments(app, first.receipt.person)
+    given = await say("How old is Miso?")
+    async with app.db.begin_read() as tx:
+        resolved = await resolve_receipt(tx, given.receipt)
+    used = {item.kind for item, _ in resolved.grounds.used}
+    left_out = [getattr(thing, "text", "") for _, thing in resolved.grounds.left_out]
+
+    assert used == {"memory"}
+    assert said not in left_out
+    assert f", terminal: “{said}”" in receipt_as_text(resolved)

@@ -195,6 +195,11 @@ async def live_in(install, write):
                 **values,
             )
             await tx.run(
+                """INSERT INTO program_question VALUES (:id, :person, 'Claude', 'recall', 'Who?',
+                   '[]', 5)""",
+                **values,
+            )
+            await tx.run(
                 "INSERT INTO delivered VALUES (:person, :id, 0, 0, 'c', 'message:7:1', 5)",
                 **values,
             )

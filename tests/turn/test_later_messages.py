@@ -1,5 +1,7 @@
 """What changed a recalled message stands beside it, in a prompt and in an answer."""
 
+from dataclasses import replace
+
 import pytest
 
 from oldfriend.app.embed_messages import try_embed_missing
@@ -12,6 +14,7 @@ from oldfriend.turn.later_messages import (
     add_later_to_ranking,
     denies_other_value,
     is_correction_of,
+    is_only_asking,
     is_short_correction,
     list_later_by_item,
 )
@@ -280,3 +283,32 @@ async def test_what_is_told_of_another_subject_changes_nothing(
     assert later == {}
     assert told in given.reply.text
     assert newer.removeprefix("diary: ") not in given.reply.text
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        (
+            "en",
+            "Where does my sister live?\n\nOn 30.11.2026 16:00, friend@example.org wrote:\n"
+            "> I've kept it.",
+        ),
+        (
+            "de",
+            "Wo wohnt meine Schwester?\n\nAm 30.11.2026 um 16:00 schrieb Anna Meier:\n\n"
+            "> Ich habe es behalten.",
+        ),
+        (
+            "fr",
+            "Où habite ma sœur ?\n\nLe 30/11/2026 à 16:00, friend@example.org a écrit :\n"
+            "> Je l'ai gardé.",
+        ),
+    ],
+)
+async def test_question_above_a_quoted_mail_changes_nothing(
+    talk: Talk, language: str, text: str
+) -> None:
+    """Neither the line above the quotation nor the quotation is told by who asks."""
+    message = await talk.tell(text)
+
+    assert is_only_asking(replace(message, language=language))

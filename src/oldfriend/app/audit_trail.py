@@ -1,7 +1,7 @@
 """Audit trail: what was done for a person, by what, why and at what cost, also what was denied.
 
 It joins what is kept of model calls, tools, deletions and the other events, and holds no words of
-the memory itself.
+the memory itself, but what a program asked of it.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
@@ -20,6 +20,7 @@ from oldfriend.usage.audit_events import (
     list_failure_events,
     list_import_events,
     list_merge_events,
+    list_question_events,
     list_reminder_events,
     list_stranger_events,
     list_unasked_events,
@@ -50,6 +51,7 @@ EVENTS: Final[Mapping[EventKind, ListEvents]] = MappingProxyType(
         "reminder": list_reminder_events,
         "import": list_import_events,
         "merge": list_merge_events,
+        "question": list_question_events,
         "failure": list_failure_events,
         "stranger": list_stranger_events,
     }
@@ -75,6 +77,8 @@ class AuditRecord:
     details: str = ""
     asked: str = ""  # the message that asked for it; empty: none did
     asked_by: str = ""  # the channel it came by, or the id of the program's token
+    question: str = ""  # the id of a program's question
+    given: int | None = None  # how many messages and beliefs the program was given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,11 +217,13 @@ def from_event(event: AuditEvent) -> AuditRecord:
         at=event.at,
         kind=event.kind,
         what=event.what,
-        why="",
+        why=event.why,
         status="error" if event.kind in FAILED else status,
         ending=event.ending,
         turn=event.turn,
         details=event.details,
+        question=event.question,
+        given=event.given,
     )
 
 

@@ -365,6 +365,22 @@ STORED_TABLES: Final = (
         erased_by="redact_calls",
     ),
     StoredTable(
+        name="program_question",
+        columns=parse_columns(
+            """id text, person text, program name, tool text, asked words, given_ids text, asked_at
+            int"""
+        ),
+        not_replayed="asked already",
+        erasure_rules=(
+            ErasureRule(
+                searched=("program", "asked"),
+                with_request=True,
+                cites="given_ids",
+                goes_with_everything=True,
+            ),
+        ),
+    ),
+    StoredTable(
         name="pending_call",
         key_columns=("chat",),
         columns=parse_columns(

@@ -268,7 +268,9 @@ async def link_own_address(
             raise InvalidInput(
                 localizable(
                     "address_of_other",
-                    f"{sender.address} has already talked as {previous.name}.",
+                    f"{sender.address} has already talked as {previous.name}. To make one person "
+                    f"of both: oldfriend --person {shlex.quote(previous.name)} link --code, then "
+                    "oldfriend link --take CODE",
                     address=sender.address,
                     name=previous.name,
                 )

@@ -82,6 +82,7 @@ class HttpDoor:
             person=principal.person,
             can_write=principal.scope != "read",
             is_own_words=principal.scope == "speak",
+            token=principal.token,
         )
 
     async def _authenticate(self, request: Request) -> Principal | str:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,7 +15,7 @@ from oldfriend.beliefs.queries import attach_evidence, get_belief, list_beliefs_
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, from_micros
-from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.errors import InvalidInput, NotFound, StoreError
 from oldfriend.domain.ids import MemoryId, MessageId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import MAX_TEXT_CHARS, Chat, Message, Person, UnloggedMessage
@@ -31,6 +32,7 @@ from oldfriend.mcp_server.record_json import (
     evidence_record,
     fit_records,
     hit_record,
+    list_record_ids,
     message_record,
     truncate,
 )
@@ -69,6 +71,7 @@ from oldfriend.turn.recalled import RecallQuery, get_item_id
 from oldfriend.turn.retrieval import recall
 from oldfriend.turn.user_context import MAX_NAMED
 from oldfriend.usage.model_calls import CallContext
+from oldfriend.usage.program_questions import ProgramQuestion, save_question
 
 CHANNEL: Final = "mcp"
 EMPTY: Final = "There is nothing to remember: “text” is empty. Pass the user's own words."
@@ -329,6 +332,7 @@ class PersonMemory:
     person: Person
     can_write: bool
     is_own_words: bool = False  # whether what it remembers counts as said by the person
+    token: str = ""  # the id of the token that the program has
     after_call: Callable[[], None] = do_nothing
 
     async def call(self, tool: str, arguments: Mapping[str, JsonValue], *, program: str) -> str:
@@ -346,6 +350,7 @@ class PersonMemory:
             result = await self._remember(take_verbatim(given, "text"), program)
         else:
             result = await self._look_up(tool, given)
+            await self._note_question(tool, given, result, program)
         self.after_call()
         return dumps(result)
 
@@ -367,6 +372,22 @@ class PersonMemory:
         if tool == "forget_preview":
             return await self._preview(given)
         return await search_memory(self.get_app(), self.person, given)
+
+    async def _note_question(
+        self, tool: str, given: Mapping[str, JsonValue], result: JsonValue, program: str
+    ) -> None:
+        """Store what a program asked and the ids of what it was given, where one may write."""
+        app = self.get_app()
+        question = ProgramQuestion(
+            program=program,
+            tool=tool,
+            asked=", ".join(each for each in given.values() if isinstance(each, str) and each),
+            given=tuple(dict.fromkeys(list_record_ids(result))),
+            asked_at=app.clock(),
+        )
+        with suppress(StoreError):  # a read-only store still serves reads
+            async with app.db.begin_write() as tx:
+                await save_question(tx, self.person.id, question, token=self.token)
 
     async def _remember(self, text: str, program: str) -> dict[str, JsonValue]:
         """Store a text. Raises InvalidInput."""

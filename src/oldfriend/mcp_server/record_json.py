@@ -1,7 +1,7 @@
 """Record JSON: messages and beliefs as a program's model reads them, short and within a budget."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from oldfriend.beliefs.queries import BeliefDetails
@@ -41,6 +41,18 @@ def fit_records(
             break
         kept.append(each)
     return kept, len(listed) - len(kept)
+
+
+def list_record_ids(result: JsonValue) -> Iterator[str]:
+    """Yield the ids of all messages and beliefs in a result."""
+    if isinstance(result, Mapping):
+        for name, value in result.items():
+            if name in {"id", "message"} and isinstance(value, str):
+                yield value
+            yield from list_record_ids(value)
+    elif isinstance(result, list):
+        for each in result:
+            yield from list_record_ids(each)
 
 
 def message_record(message: Message, *, most: int = MAX_TEXT_CHARS) -> dict[str, JsonValue]:

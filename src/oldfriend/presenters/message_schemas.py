@@ -273,4 +273,5 @@ def evidence_as_text(evidence: Evidence) -> str:
     who = "you" if evidence.trust == "person" else evidence.speaker
     said = "said" if evidence.stance == "supports" else "said against it"
     when = format_time_in_words(evidence.said_at, evidence.zone)
-    return f"{who} {said}, {when}: “{to_one_line(evidence.quote)}”"
+    where = f", {evidence.channel}" if evidence.channel else ""
+    return f"{who} {said}, {when}{where}: “{to_one_line(evidence.quote)}”"

@@ -81,7 +81,7 @@ class ResolvedReceipt:
         Without a model it used what it quotes; with one, what its words can be traced to.
         """
         used = [pair for pair in self.items if pair[0].used]
-        left_out = [pair for pair in self.items if not pair[0].used]
+        left_out = [pair for pair in self.items if not (pair[0].used or self.is_quoted(pair[0]))]
         if self.receipt.details.get("model") is None:
             return ReplyGrounds(used=used, also_in_mind=[], left_out=left_out)
         cited = self.receipt.details.get(CITED_KEY)
@@ -91,6 +91,15 @@ class ResolvedReceipt:
             used=sorted(traced, key=lambda pair: order[pair[0].object]),
             also_in_mind=[pair for pair in used if pair[0].object not in order],
             left_out=left_out,
+        )
+
+    def is_quoted(self, item: ReceiptItem) -> bool:
+        """Tell whether an item is the message that a belief which the reply used rests on."""
+        return any(
+            each.message == item.object
+            for belief, _ in self.items
+            if belief.used
+            for each in self.evidence.get(ObjectId(belief.object), ())
         )
 
 

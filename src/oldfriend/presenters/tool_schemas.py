@@ -1,14 +1,24 @@
 """Tools: what each does, how it has been used, and the trail of what was done for a person."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
 from oldfriend.app.audit_trail import AuditKind, AuditRecord, AuditStatus
+from oldfriend.beliefs.queries import BeliefDetails, get_belief
+from oldfriend.db.database import Transaction
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import MessageId
+from oldfriend.domain.messages import Message, Person
+from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.limitation_store import Limitation
+from oldfriend.memory.message_log import get_message
 from oldfriend.presenters.base_schema import Schema, describe, format_time
+from oldfriend.presenters.belief_schemas import name_belief
 from oldfriend.turn.tools.tool import CostClass, Importance, OutputField, ToolSpec
 from oldfriend.turn.tools.tool_words import ToolWords
 from oldfriend.usage.costs import MICRODOLLARS
+from oldfriend.usage.program_questions import ProgramQuestion
 from oldfriend.usage.tool_log import LoggedToolUse, ToolTotals
 
 MILLISECOND_US = 1_000
@@ -168,6 +178,12 @@ class AuditRecordSchema(Schema):
     asked_by: str = field(
         metadata=describe("The channel that it came by, or the id of the program's token.")
     )
+    question: str = field(
+        metadata=describe("The id of what a program asked: `/audit/questions/…` opens it.")
+    )
+    given: int | None = field(
+        metadata=describe("How many messages and beliefs a program was given; null otherwise.")
+    )
 
     @classmethod
     def from_domain(cls, record: AuditRecord, zone: str, words: ToolWords) -> Self:
@@ -186,7 +202,79 @@ class AuditRecordSchema(Schema):
             details=record.details,
             asked=record.asked,
             asked_by=record.asked_by,
+            question=record.question,
+            given=record.given,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenSchema(Schema):
+    """A message or belief that a program was given."""
+
+    id: str
+    kind: str
+    text: str
+    channel: str = field(metadata=describe("Where it was said, of a belief last; empty: unknown."))
+    at: str | None = field(metadata=describe("When it was said, of a belief last."))
+
+    @classmethod
+    def from_message(cls, message: Message) -> Self:
+        """Present a message."""
+        return cls(
+            id=message.id,
+            kind="message",
+            text=message.text,
+            channel=message.channel,
+            at=format_time(message.at, message.zone),
+        )
+
+    @classmethod
+    def from_belief(cls, belief: BeliefDetails) -> Self:
+        """Present a belief."""
+        last = belief.evidence[-1] if belief.evidence else None
+        return cls(
+            id=belief.content.id,
+            kind=get_kind(belief.content),
+            text=name_belief(belief.content),
+            channel="" if last is None else last.channel or "",
+            at=None if last is None else format_time(last.said_at, last.zone),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramQuestionSchema(Schema):
+    """What a program asked of the memory, with what it was given."""
+
+    id: str
+    at: str
+    program: str = field(metadata=describe("The name of its token, else what it calls itself."))
+    tool: str = field(metadata=describe(examples=["recall"]))
+    asked: str
+    given: tuple[GivenSchema, ...] = field(metadata=describe("In the order given."))
+
+    @classmethod
+    async def load(cls, tx: Transaction, person: Person, question: ProgramQuestion) -> Self:
+        """Present a question with what is still there of what the program was given."""
+        given: list[GivenSchema] = []
+        for each in question.given:
+            with suppress(NotFound):
+                given.append(await load_given(tx, person, each))
+        return cls(
+            id=question.id,
+            at=format_time(question.asked_at, person.zone),
+            program=question.program,
+            tool=question.tool,
+            asked=question.asked,
+            given=tuple(given),
+        )
+
+
+async def load_given(tx: Transaction, person: Person, wanted: str) -> GivenSchema:
+    """Present the message or belief with an id. Raises NotFound."""
+    try:
+        return GivenSchema.from_message(await get_message(tx, person.id, MessageId(wanted)))
+    except NotFound:
+        return GivenSchema.from_belief(await get_belief(tx, person.id, wanted))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,7 @@ from oldfriend.search.message_scope import list_within_scope
 from oldfriend.search.question_patterns import has_any_word
 from oldfriend.search.score import give_score
 from oldfriend.search.time_query import parse_query_spans
+from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans
 from oldfriend.turn.attribution.spans import find_sentences
 from oldfriend.turn.intent import NAME_WITHIN, Perception, find_words_behind_pleasantry
 from oldfriend.turn.message_subjects import is_of_other_subject
@@ -377,10 +378,16 @@ def select_likeliest(later: Iterable[LaterMessage], min_share: float) -> Iterato
 
 
 def is_only_asking(message: Message) -> bool:
-    """Tell whether a message asks, and does not tell something behind that without a mark."""
+    """Tell whether a message asks, and does not tell something behind that without a mark.
+
+    What is pasted below a question, such as the mail that it replies to, tells nothing.
+    """
     if not is_asking(message):
         return False
-    *_, last = find_sentences(message.text) or (None,)
+    borrowed = find_borrowed_spans(message.text, message.language or "")
+    pasted = [each for each in borrowed if each.kind == "pasted"]
+    own = blank_spans(message.text, pasted).strip() or message.text
+    *_, last = find_sentences(own) or (None,)
     return last is None or is_asking(replace(message, text=last.text))
 
 

@@ -1,6 +1,7 @@
-"""Audit events: unprompted messages, reminders, imports, merges, failed jobs, refused strangers.
+"""Audit events: unprompted messages, reminders, imports, merges, questions of programs, failures.
 
-They are read from tables that are kept anyway, and hold no words of a conversation.
+They are read from tables that are kept anyway, and hold no words of a conversation but what a
+program asked.
 """
 
 import json
@@ -12,22 +13,26 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.messages import PROGRAM_DETAIL
+from oldfriend.usage.program_questions import list_questions
 
-EventKind = Literal["unasked", "reminder", "import", "merge", "failure", "stranger"]
+EventKind = Literal["unasked", "reminder", "import", "merge", "question", "failure", "stranger"]
 REMINDER_IDS: Final = "unprompted/task/%"
 """The external ids of the messages that reminders are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEvent:
-    """Something that happened, with numbers alone."""
+    """Something that happened."""
 
     at: Micros
     kind: EventKind
-    what: str  # the kind of message, the format of a file, the queue or the channel
+    what: str  # the kind of message, the format of a file, the queue, the channel or the program
+    why: str = ""  # what a program asked by
     ending: str = "done"
     turn: str = ""
     details: str = ""
+    question: str = ""  # the id of a program's question
+    given: int | None = None  # how many messages and beliefs the program was given
 
 
 async def list_unasked_events(
@@ -106,6 +111,24 @@ async def list_merge_events(
         limit=limit,
     )
     return [AuditEvent(at=int(at), kind="merge", what="merge", ending=end) for at, end in rows]
+
+
+async def list_question_events(
+    tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
+) -> list[AuditEvent]:
+    """List what programs asked of the memory, the newest first."""
+    return [
+        AuditEvent(
+            at=each.asked_at,
+            kind="question",
+            what=each.program,
+            why=each.tool,
+            details=each.asked,
+            question=each.id,
+            given=len(each.given),
+        )
+        for each in await list_questions(tx, person, limit=limit, until=until)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,12 @@ def test_a_mail_is_read_with_its_thread() -> None:
     assert (mail.subject, mail.text, mail.is_reply) == ("á b", "Hello", True)
 
 
+def test_a_mail_is_a_reply_by_its_subject_alone() -> None:
+    """Some programs name no mail before it."""
+    assert parse_mail(b"From: nora@home.example\r\nSubject: RE: Dinner\r\n\r\nYes").is_reply
+    assert not parse_mail(b"From: nora@home.example\r\nSubject: Recipes\r\n\r\nYes").is_reply
+
+
 @pytest.mark.parametrize("parameters", [b";" * 500_000, b"; a=b" * 90_000, b"\r\n ;" * 1_500])
 def test_endless_parameters_take_no_time(parameters: bytes) -> None:
     """The library takes minutes for them, and anybody may send them."""

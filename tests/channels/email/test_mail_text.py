@@ -136,6 +136,21 @@ def test_a_first_mail_keeps_its_lists_and_quotations() -> None:
     assert divide_text(text, is_reply=False, own_address=OWN).own == text.strip()
 
 
+@pytest.mark.parametrize(
+    "above",
+    [
+        "On 30.11.2026 16:00, friend@example.org wrote:",
+        "Am 30.11.2026 um 16:00 schrieb Nora Quist:",
+        "2026年11月30日 16:00，Nora 写道：",
+    ],
+)
+def test_reply_that_names_no_mail_is_cut_below_the_line_that_says_who_wrote(above: str) -> None:
+    """In every language: some programs name neither the mail before nor "Re:"."""
+    text = f"I live in Riga now.\n\n{above}\n> I've kept it.\n> Good night.\n"
+
+    assert divide_text(text, is_reply=False, own_address=OWN).own == "I live in Riga now."
+
+
 def test_one_quoted_stretch_with_an_answer_below_is_what_is_answered() -> None:
     """Several stretches are just cut."""
     one = divide_text("> Which day?\n\nFriday.\n\n> And where?\n", is_reply=True, own_address=OWN)

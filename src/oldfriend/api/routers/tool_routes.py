@@ -19,11 +19,13 @@ from oldfriend.presenters.tool_schemas import (
     AuditPageSchema,
     AuditRecordSchema,
     LimitationSchema,
+    ProgramQuestionSchema,
     ToolOverviewSchema,
     ToolSchema,
     ToolUseSchema,
 )
 from oldfriend.turn.tools.tool_words import load_tool_words
+from oldfriend.usage.program_questions import get_question
 from oldfriend.usage.tool_log import list_tool_uses, sum_tool_uses
 
 MAX_LISTED: Final = 200
@@ -83,3 +85,11 @@ async def list_audit(
         items=tuple(AuditRecordSchema.from_domain(each, me.person.zone, words) for each in trail),
         next=None if end is None else encode_values([end.at, end.shown]),
     )
+
+
+@router.get("/audit/questions/{question}", summary="Show what a program asked and was given")
+async def show_question(question: str, me: CurrentUser, hub: HubDep) -> ProgramQuestionSchema:
+    """Return a program's question with the messages and beliefs that it was given."""
+    async with hub.app.db.begin_read() as tx:
+        found = await get_question(tx, me.person.id, question)
+        return await ProgramQuestionSchema.load(tx, me.person, found)

@@ -16,6 +16,7 @@ from hashlib import sha256
 from html import unescape
 from typing import Final
 
+REPLY_PREFIX: Final = "Re: "
 MAX_MAIL_BYTES: Final = 1 << 19
 """What is read of a mail; what comes after that is attached, or of no use to anybody."""
 MAX_TEXT_CHARS: Final = 60_000
@@ -61,8 +62,8 @@ class IncomingMail:
 
     @property
     def is_reply(self) -> bool:
-        """Tell whether the mail names another one that came before it."""
-        return bool(self.references)
+        """Tell whether the mail names another one that came before it, or its subject says so."""
+        return bool(self.references) or self.subject.lower().startswith(REPLY_PREFIX.lower())
 
     @property
     def thread(self) -> str:

@@ -66,7 +66,7 @@ def divide_text(
             forwarded_from = author
         lines = drop_introduction(lines[:start])
     quoted = ""
-    if is_reply:
+    if is_reply or has_attributed_quote(lines):
         lines, quoted = cut_quotes(lines)
     lines = cut_signature(lines)
     if is_reply and replied_text:
@@ -145,6 +145,17 @@ def cut_quotes(lines: Sequence[str]) -> tuple[list[str], str]:
             own.append(line)
     quoted = "\n".join(quotes[answered[0]]).strip() if len(answered) == 1 else ""
     return own, quoted
+
+
+def has_attributed_quote(lines: Sequence[str]) -> bool:
+    """Tell whether quoted lines begin below a line that says who wrote them and when.
+
+    Some programs send a reply that names no mail, with a subject in their own language.
+    """
+    starts = (index for index, line in enumerate(lines) if QUOTE_LINE.match(line))
+    first = next(starts, 0)
+    above = list(lines[:first])
+    return cut_attribution(above) != above
 
 
 def cut_attribution(lines: list[str]) -> list[str]:

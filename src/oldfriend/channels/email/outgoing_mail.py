@@ -22,12 +22,16 @@ from typing import Final
 from markdown_it import MarkdownIt
 
 from oldfriend.channels.email.email_settings import LONGEST_TEXT, RECORD_FILE
-from oldfriend.channels.email.incoming_mail import MAX_SUBJECT_CHARS, IncomingMail, clean_line
+from oldfriend.channels.email.incoming_mail import (
+    MAX_SUBJECT_CHARS,
+    REPLY_PREFIX,
+    IncomingMail,
+    clean_line,
+)
 from oldfriend.channels.locked_file import locked_file
 
 FENCE: Final = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 MAX_REFERENCES: Final = 8
-REPLY_PREFIX: Final = "Re: "
 POLICY: Final = SMTP.clone(max_line_length=998, cte_type="7bit")
 """Headers on one line: Python would encode a long id in References, and break the thread."""
 

@@ -169,6 +169,15 @@ CAPITALS: Final = re.compile(
 FENCE: Final = re.compile(r"```")
 DIVIDER: Final = re.compile(r"^[ \t]{0,8}[-_*=~]{3,}[^\n]*$", re.M)
 QUOTED_LINE: Final = re.compile(r"^[ \t]{0,8}[>|][^\n]*", re.M)
+DATED_HEADING: Final = re.compile(
+    r"""
+    ^ (?= (?: [^\n\d]* \d ){4} )  # the digits of a date or time
+    [^\n>|]{1,300} [:：] [ \t]*    # "Am 30.11.2026 um 16:00 schrieb Ana:"
+    $ (?= \n\s{0,8} > )           # above the quoted lines
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+"""What a mail program writes above the mail that is replied to, in any language."""
 ASSIGNED: Final = re.compile(r"^[^\n=]{0,80}[\w\])\"'] ?(?:=|:=|=>|->) ?[\w\"'(\[{][^\n]*$", re.M)
 TOKEN: Final = re.compile(r"\S+")
 NOTES: Final = frozenset("♪♫♬♩🎵🎶🎤🎼")
@@ -202,7 +211,7 @@ def find_pasted_layouts(text: str, language: str) -> Iterator[BorrowedSpan]:
     divider = DIVIDER.search(text)
     if divider is not None:
         yield BorrowedSpan(divider.start(), len(text), kind="pasted")
-    for found in QUOTED_LINE.finditer(text):
+    for found in (*DATED_HEADING.finditer(text), *QUOTED_LINE.finditer(text)):
         yield BorrowedSpan(found.start(), found.end(), kind="pasted")
     for line in lines:
         if not NOTES.isdisjoint(line.text):

@@ -31,6 +31,7 @@ export const settingsApi = {
     for (const [name, value] of Object.entries({ kind, status, cursor })) if (value) query.set(name, value);
     return request(`/audit?${query}`);
   },
+  programQuestion: (id) => request(`/audit/questions/${encode(id)}`),
   oura: () => request("/oura"),
   saveOuraApplication: (id, secret) => request("/oura/application", put({ id, secret })),
   startOuraConsent: () => request("/oura/consent", post()),

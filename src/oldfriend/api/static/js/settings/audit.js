@@ -7,7 +7,7 @@ import { Section, ErrorMessage, useAction, Loading } from "./form_parts.js";
 import { formatUsd, formatUse } from "./spending.js";
 
 const KINDS = [["", "audit_everything"], ["model", "audit_model"], ["tool", "audit_tool"], ["deletion", "audit_deletion"],
-  ["unasked", "audit_unasked"], ["reminder", "audit_reminder"], ["import", "audit_import"], ["merge", "audit_merge"], ["failure", "audit_failure"], ["stranger", "audit_stranger"]];
+  ["unasked", "audit_unasked"], ["reminder", "audit_reminder"], ["import", "audit_import"], ["merge", "audit_merge"], ["question", "audit_question"], ["failure", "audit_failure"], ["stranger", "audit_stranger"]];
 const STATUSES = [["", "audit_any"], ["ok", "audit_ok"], ["error", "audit_error"], ["denied", "audit_denied"]];
 const DELETIONS = { forget: "audit_forget", purge: "audit_purge", retain: "audit_retain" };
 const TITLES = { reminder: "audit_one_reminder", merge: "audit_one_merge", failure: "audit_one_failure" };
@@ -48,6 +48,7 @@ function formatTitle({ kind, label, what, why, ending }) {
   if (kind === "unasked") return [t("audit_one_unasked"), t(`impulse_${what}`, {}, what)];
   if (kind === "import") return [t("audit_one_import"), channelName(what)];
   if (kind === "merge" && ending === "undone") return [t("audit_one_merge_undone"), ""];
+  if (kind === "question") return [t("audit_one_question"), `${what} · ${why}`];
   if (kind === "stranger") return [t("audit_one_stranger"), channelName(what)];
   return kind === "tool" ? [label, ""] : [t(TITLES[kind] ?? kind), ""];
 }
@@ -59,6 +60,18 @@ function Row({ record }) {
   const seconds = record.ms === null ? "–" : t("audit_seconds", { seconds: Math.round(record.ms / 100) / 10 });
   return html`<tr><th scope="row">${title}${status !== "ok" && html` <span class="pill bad">${t(kind === "tool" ? `tool_status_${record.ending.replaceAll(" ", "_")}` : `audit_${status}`, {}, record.ending)}</span>`}
       ${by && html`<span class="hint">${by}</span>`}${details && html`<span class="hint clamped">${details}</span>`}
-      ${record.asked && html`<span class="hint">${t("audit_asked", { where: channelName(record.asked_by) })}</span>`}</th>
+      ${record.asked && html`<span class="hint">${t("audit_asked", { where: channelName(record.asked_by) })}</span>`}
+      ${record.given > 0 && html`<${Given} question=${record.question} count=${record.given} />`}</th>
     <td>${formatShortDay(record.at)}</td><td class="took">${seconds}</td><td>${record.dollars === null ? "–" : formatUsd(record.dollars)}</td></tr>`;
+}
+
+/** What a program was given, loaded when it is opened. */
+function Given({ question, count }) {
+  const [given, setGiven] = useState(null);
+  const [actionError, , run] = useAction();
+  const load = ({ target }) => target.open && !given && run(async () => setGiven((await settingsApi.programQuestion(question)).given));
+  return html`<details class="hint" onToggle=${load}><summary>${t("audit_given", { count })}</summary>
+    ${given && html`<ul>${given.map((each) => html`<li key=${each.id}><q>${each.text}</q>
+      <span class="where">${[each.at && formatShortDay(each.at), each.channel && channelName(each.channel)].filter(Boolean).join(" · ")}</span></li>`)}</ul>`}
+    ${given && given.length < count && html`<p>${t("audit_given_gone")}</p>`}<${ErrorMessage} text=${actionError} /></details>`;
 }

@@ -2,7 +2,7 @@
 export default {
   said_address_forbidden: "{url} wird nicht benutzt: Solche Adressen gehören zum eigenen Netz dieses Geräts oder zu seinem Cloud-Anbieter, nicht zu einem Modell. Gib die Adresse des Modellservers an.",
   said_address_needed: "Gib die Adresse von {provider} an, zum Beispiel http://localhost:8080/v1",
-  said_address_of_other: "{address} hat schon als {name} geschrieben.",
+  said_address_of_other: "{address} hat schon als {name} geschrieben. Damit beide eine Person werden, im Terminal: oldfriend --person \"{name}\" link --code, dann oldfriend link --take CODE",
   said_address_unfit: "{provider} ist unter {address} nicht zu erreichen.",
   said_allowance_behind_used_up: "Die heutige Grenze für Arbeit im Hintergrund ist erreicht; um Mitternacht geht es weiter.",
   said_allowance_used_up: "Die heutige Grenze ist erreicht; um Mitternacht geht es weiter.",

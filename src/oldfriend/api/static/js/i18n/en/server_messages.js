@@ -2,7 +2,7 @@
 export default {
   said_address_forbidden: "{url} will not be used: such addresses belong to this machine's own network or its cloud provider, not to a model. Give the address of the model's server.",
   said_address_needed: "Give the address of {provider}, such as http://localhost:8080/v1",
-  said_address_of_other: "{address} has already talked as {name}.",
+  said_address_of_other: "{address} has already talked as {name}. To make one person of both, run in the terminal: oldfriend --person \"{name}\" link --code, then oldfriend link --take CODE",
   said_address_unfit: "{provider} cannot be reached at {address}: {error}",
   said_allowance_behind_used_up: "Today's limit for background work is reached; it ends at midnight.",
   said_allowance_used_up: "Today's limit is reached; it ends at midnight.",

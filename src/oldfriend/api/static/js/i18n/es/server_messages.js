@@ -2,7 +2,7 @@
 export default {
   said_address_forbidden: "{url} no se usará: esas direcciones son de la red de este equipo o de su proveedor en la nube, no de un modelo. Indica la dirección del servidor del modelo.",
   said_address_needed: "Indica la dirección de {provider}, por ejemplo http://localhost:8080/v1",
-  said_address_of_other: "{address} ya ha hablado como {name}.",
+  said_address_of_other: "{address} ya ha hablado como {name}. Para que sean una sola persona, en el terminal: oldfriend --person \"{name}\" link --code y después oldfriend link --take CODE",
   said_address_unfit: "No se llega a {provider} en {address}.",
   said_allowance_behind_used_up: "Se ha alcanzado el límite de hoy para el trabajo en segundo plano; se renueva a medianoche.",
   said_allowance_used_up: "Se ha alcanzado el límite de hoy; se renueva a medianoche.",

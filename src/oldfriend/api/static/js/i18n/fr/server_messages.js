@@ -2,7 +2,7 @@
 export default {
   said_address_forbidden: "{url} ne sera pas utilisé : de telles adresses sont celles du réseau de cet appareil ou de son hébergeur, pas d’un modèle. Donne l’adresse du serveur du modèle.",
   said_address_needed: "Donne l’adresse de {provider}, par exemple http://localhost:8080/v1",
-  said_address_of_other: "{address} a déjà parlé en tant que {name}.",
+  said_address_of_other: "{address} a déjà parlé en tant que {name}. Pour n’en faire qu’une personne, dans le terminal : oldfriend --person \"{name}\" link --code, puis oldfriend link --take CODE",
   said_address_unfit: "Impossible de joindre {provider} à {address}.",
   said_allowance_behind_used_up: "La limite du jour pour le travail en arrière-plan est atteinte ; elle se renouvelle à minuit.",
   said_allowance_used_up: "La limite du jour est atteinte ; elle se renouvelle à minuit.",

@@ -2,7 +2,7 @@
 export default {
   said_address_forbidden: "不会访问 {url}：这类地址属于本机自己的网络或其云服务商，那里没有模型。请填写模型服务器的地址。",
   said_address_needed: "请写出 {provider} 的地址，例如 http://localhost:8080/v1",
-  said_address_of_other: "{address} 已经以 {name} 的身份说过话。",
+  said_address_of_other: "{address} 已经以 {name} 的身份说过话。要合并成同一个人，请在终端运行：oldfriend --person \"{name}\" link --code，然后 oldfriend link --take CODE",
   said_address_unfit: "在 {address} 无法联系 {provider}：这个地址不对。",
   said_allowance_behind_used_up: "今天后台工作的限额已经用完，午夜后恢复。",
   said_allowance_used_up: "今天的限额已经用完，午夜后恢复。",
