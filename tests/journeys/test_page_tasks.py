@@ -254,6 +254,7 @@ RULES = {
     "FREQ=WEEKLY;INTERVAL=2;BYDAY=SA": "every 2 weeks, Saturday",
     "FREQ=WEEKLY;BYDAY=TU,MO": "every Monday and Tuesday",
     "FREQ=MONTHLY;BYDAY=1SA": "monthly",
+    "FREQ=MONTHLY;BYDAY=MO;BYSETPOS=1": "monthly",
 }
 
 

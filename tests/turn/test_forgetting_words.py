@@ -43,6 +43,12 @@ ASKED = [
         "忘掉莉娜的电话号码",
         "莉娜的电话号码",
     ),
+    (
+        ["my trip to Rome was nice", "my passport is in the drawer"],
+        "forget my trip this summer please",
+        "my trip",
+    ),
+    (["我的wifi密码是banane", "咖啡店的wifi很快"], "忘记我的wifi密码的事", "wifi密码"),
 ]
 
 
@@ -95,6 +101,38 @@ async def test_words_that_nothing_holds_are_not_offered(say: Say) -> None:
     await say("forget everything about balu")
     reply = (await say("forget everything about balu")).reply
     assert reply.text == load_phrases(reply.language).phrases["forget"]
+
+
+NOT_ORDERED = [
+    ("Mein Arzttermin ist am Freitag.", "Vergiss meinen Arzttermin nicht"),
+    ("Zelda ist meine Katze.", "Vergiss Zelda bitte nie!"),
+    ("Mon vélo est bleu.", "Oublie jamais mon vélo"),
+    ("Mon vélo est bleu.", "Oublie surtout pas mon vélo"),
+    ("我的钥匙在抽屉里。", "忘了带钥匙"),
+    ("我的钥匙在抽屉里。", "忘了我的钥匙"),
+    ("I have a lot of work this week.", "forget work, I'm on holiday!"),
+    ("I have a lot of work this week.", "Forget work for today!"),
+    ("My trip to Paris was nice.", "Forget Paris, let's go to Rome"),
+    ("Tengo mucho trabajo.", "Olvida el trabajo, vamos a la playa"),
+    ("咖啡店的wifi很快", "忘记我的wifi密码的事"),
+    ("我的iPhone是蓝色的", "删除我的iPhone密码"),
+    ("2024年我搬家了", "忘掉2024年的一次体检"),
+]
+
+
+@pytest.mark.parametrize(("told", "asked"), NOT_ORDERED)
+async def test_no_order_to_forget_something_asks_about_it(say: Say, told: str, asked: str) -> None:
+    """A "don't forget", "I forgot", "leave that", or one word among others that are not kept."""
+    await say(told)
+    reply = (await say(asked)).reply
+    assert CommandMenu.load(reply.language).say["forget_ask"] not in reply.text
+
+
+async def test_not_to_be_forgotten_cancels_no_reminder(say: Say) -> None:
+    """A "nicht" at its end denies a German order."""
+    await say("Erinnere mich morgen um 9 an den Arzttermin")
+    await say("Vergiss den Arzttermin nicht")
+    assert "Arzttermin" in (await say("Welche Erinnerungen habe ich?")).reply.text
 
 
 @pytest.mark.parametrize(

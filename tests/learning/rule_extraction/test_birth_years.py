@@ -50,12 +50,37 @@ def test_year_of_birth_is_kept_of_whoever_is_told_of(language: str, text: str, k
         ("es", "Trabajo desde hace tres años en Siemens", "Siemens"),
         ("fr", "Je travaille depuis trois ans chez Airbus", "Airbus"),
         ("zh", "在腾讯工作三年了", "腾讯"),
+        ("zh", "我在腾讯工作了三年了", "腾讯"),
     ],
 )
 def test_workplace_is_kept_where_its_time_is_told(language: str, text: str, value: str) -> None:
     """Before or behind it, and in Chinese without a subject."""
     told = {each.key: each.value for each in said(text, language=language).claims}
     assert told.get("workplace") == value
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "Ich arbeite seit drei Jahren nicht mehr bei Siemens"),
+        ("de", "Ich arbeite seit Mai nicht mehr bei Siemens"),
+        ("de", "Ich arbeite seit gestern nicht für Siemens"),
+        ("fr", "Je travaille depuis peu plus chez Siemens"),
+        ("es", "Trabajo desde mayo ya no en Siemens"),
+        ("zh", "我妈妈退休了，在银行工作了三十年"),
+        ("zh", "我哥哥很忙，在银行工作三年了"),
+        ("zh", "在银行工作了三年，后来辞职了"),
+        ("zh", "大学毕业后，在银行工作了三年，现在当老师"),
+        ("zh", "我在银行工作了三年"),
+    ],
+)
+def test_ended_work_and_that_of_others_is_no_workplace_of_the_person(
+    language: str, text: str
+) -> None:
+    """What is denied, past, or said of a relative."""
+    claims = said(text, language=language).claims
+    now = [each for each in claims if each.key == "workplace" and each.holds_until is None]
+    assert {each.value for each in now if each.subject == "person"}.isdisjoint({"Siemens", "银行"})
 
 
 @pytest.mark.parametrize(

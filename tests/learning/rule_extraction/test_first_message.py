@@ -160,6 +160,9 @@ def test_who_moved_from_where_to_where_is_known(
     ("language", "text"),
     [
         ("en", "I'm Scottish, moved from Oban to Leeds"),
+        ("en", "I'm Married and live in Leeds"),
+        ("en", "I'm Retired and live in Leeds"),
+        ("es", "Soy Médico y vivo en Madrid"),
         ("en", "I'm Vegetarian and I live in Leeds"),
         ("de", "Ich bin Lehrerin und wohne in Köln"),
         ("fr", "je suis Française, j'habite à Lyon"),

@@ -97,11 +97,15 @@ async def test_day_of_what_is_known_takes_the_place_of_its_day_before(
     [
         ("My exam is on Thursday at 3.", "my chemistry exam is on Friday"),
         ("I have an interview on Thursday at 3.", "I have an interview on Friday"),
+        ("The vet appointment for Rex is on Thursday.", "My appointment is on Friday."),
+        ("My chemistry exam is on Thursday.", "The exam is on Friday."),
+        ("Mein Arzttermin beim Kardiologen ist am Donnerstag.", "Mein Arzttermin ist am Freitag."),
+        ("La boda de Mia es el jueves.", "La boda es el viernes."),
     ],
 )
 async def test_another_one_on_another_day_is_beside_it(
     app: AppContext, chat_context: ChatContext, first: str, again: str
 ) -> None:
-    """What is told with more words, or of "an" interview, may be a second."""
+    """What is told with more words, or fewer, or of "an" interview, may be a second."""
     await told(app, chat_context, [first, again])
     assert len([each for each in await believed(app, chat_context) if each.memory.due_at]) == 2

@@ -81,3 +81,16 @@ def test_pronoun_goes_on_from_sentence_to_sentence_until_something_else_is_told(
     broken = said("Lena is my sister", "I like tea", "she lives in Porto", language="en").claims
     assert {"Lena:age", "Lena:location"} <= {each.key for each in goes_on}
     assert "Lena:location" not in {each.key for each in broken}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mi hermano Tom me recomendó un libro. Es de Cervantes.",
+        "Mi hijo Leo juega con el perro. Tiene 5 años y es labrador.",
+    ],
+)
+def test_spanish_sentence_without_a_subject_is_not_of_whom_the_one_before_names(text: str) -> None:
+    """It may be of the book or the dog; with "ella", or behind a comma, it is of them."""
+    told = {each.key for each in said(text, language="es").claims}
+    assert told <= {"Tom:relation", "Leo:relation"}

@@ -233,16 +233,19 @@ def may_be_moved(claim: Claim, known: Claim | Memory, sentence: Sentence, book: 
     """Whether a claim is about the matter of another, which is to be at another time.
 
     Where that is not said in words ("the dentist is on Friday"), only of what is still to come, and
-    not with more of it than was known: "my chemistry exam" is not "my exam".
+    of nothing else by its words: "my exam" may be another than "my chemistry exam".
     """
     if not is_same_matter(claim, known, book):
         return False
     if says_moved(sentence, book):
         return True
-    one, other = (
-        matter_of(promised_in(each.text, book.language), book.language) for each in (claim, known)
-    )
-    return known.due_at is not None and known.due_at > sentence.message.at and one <= other
+    if known.due_at is None or known.due_at <= sentence.message.at:
+        return False
+    texts = [promised_in(each.text, book.language) for each in (claim, known)]
+    one, other = (matter_of(each, book.language) for each in texts)
+    plain = [book.instead.appointment.sub("", each) for each in texts]
+    bare, other_bare = (matter_of(each, book.language) for each in plain)
+    return one == other or (bool(bare) and bare == other_bare)
 
 
 def with_day(known: Claim | Memory, due: Due, sentence: Sentence, book: RuleBook) -> str | None:

@@ -38,7 +38,8 @@ def with_names(
             named.append((sentence, book))
             continue
         parts |= {who.name: tie.value for who, tie in named_in(sentence, book) if tie is not None}
-        if last is not None and name and is_by_one(last, sentence):
+        is_one = last is not None and is_by_one(last, sentence)
+        if last is not None and is_one and name and begins_with_pronoun(sentence, book):
             told = with_name(sentence, book, (name, parts.get(name, "")), last) or sentence
         if told is sentence:
             name = find_only_name(sentence, book, known)
@@ -69,6 +70,17 @@ def can_mean(pronoun: re.Match[str], role: str) -> bool:
     if groups.get("it"):
         return role in PET_ROLES
     return role not in (MEN_ROLES if groups["she"] else WOMEN_ROLES) or not pronoun[0]
+
+
+def begins_with_pronoun(sentence: Sentence, book: RuleBook) -> bool:
+    """Return whether a sentence has a pronoun at its beginning, and none that is left out there."""
+    begun = len(sentence.plain) - len(sentence.plain.lstrip())
+    return any(
+        found is not None and bool(found[0])
+        for place in sentence.starts
+        if place <= begun
+        for found in [book.pronoun.match(sentence.plain, place)]
+    )
 
 
 def put_name(name: str, pronoun: re.Match[str]) -> str:

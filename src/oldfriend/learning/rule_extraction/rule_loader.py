@@ -116,6 +116,7 @@ class Instead:
 
     moved: LazyPattern  # at another time
     definite: LazyPattern  # a sentence begins with something that is known: "the dentist"
+    appointment: LazyPattern  # in "the dentist appointment" adds nothing to "the dentist"
     called_off: LazyPattern  # not at all
     went: LazyPattern  # it has been
     affirmed: Rewording  # of "we are not moving" makes "we are moving": each that fits, in turn
@@ -303,6 +304,7 @@ def _instead(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Instead:
     return Instead(
         moved=_compiled(reading["moved"], pieces),
         definite=_compiled(reading["definite"], pieces),
+        appointment=_compiled(reading["appointment"], pieces),
         called_off=_compiled(reading["called_off"], pieces),
         went=_compiled(reading["went"], pieces),
         affirmed=_rewording(reading["affirmed"], pieces),

@@ -27,8 +27,11 @@ from oldfriend.memory.deletion.orphan_analysis import is_written_by_person
 from oldfriend.memory.deletion.selection import DeletionRequest, has_any_name, select_for_deletion
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search import list_named_entities
+from oldfriend.search.question_pattern_loader import fold_text
+from oldfriend.search.role_references import load_reference_grammar
 from oldfriend.search.synonyms import get_role_words
 from oldfriend.search.tokenizer import is_stop_word
+from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
 from oldfriend.turn.intent import EDGE_PUNCTUATION
 from oldfriend.turn.request_handlers.command_requests import read_memory_command
 from oldfriend.turn.request_handlers.handler import (
@@ -48,6 +51,7 @@ MAX_LINE_CHARS: Final = 120
 MAX_PHRASE_WORDS: Final = 16
 CONTENT: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 """A word, or a Chinese character."""
+CLAUSE_END: Final = re.compile(r"[,;.!?\uff0c\u3002\uff1b\uff01\uff1f\u2013\u2014]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,13 +180,39 @@ async def find_forgotten_name(tx: Transaction, utterance: Utterance, language: s
 
     Its own words are looked for before somebody in them: "Lena's phone number" is not all of Lena.
     """
+    text = utterance.text
     phrase = await find_kept_phrase(
-        tx, utterance.person.id, utterance.text, language, before=utterance.messages[0].seq
+        tx, utterance.person.id, text, language, before=utterance.messages[0].seq
     )
     if phrase is not None:
         return phrase
-    named = list_named_entities(utterance.text, await list_entities(tx, utterance.person.id))
-    return named[0].name if named else None
+    named = list_named_entities(text, await list_entities(tx, utterance.person.id))
+    behind = text.casefold().rpartition(named[0].name.casefold())[2] if named else ""
+    return named[0].name if named and not has_other_clause(behind, language) else None
+
+
+def is_object(before: str, behind: str, language: str) -> bool:
+    """Tell whether an order names a phrase between two parts of it as what is to be forgotten.
+
+    It ends the sentence, or is called the person's own: "forget work for today" is none.
+    """
+    if has_other_clause(behind, language):
+        return False
+    is_last = not has_content(behind, language)
+    is_han = get_traits(language).is_han  # there an object always ends its sentence
+    return is_last or is_han or load_reference_grammar(language).has_own(fold_text(before))
+
+
+def has_other_clause(behind: str, language: str) -> bool:
+    """Tell whether what stands behind a name or phrase tells something else: ", I'm on holiday"."""
+    mark = CLAUSE_END.search(behind)
+    return mark is not None and has_content(behind[mark.end() :], language)
+
+
+def has_content(text: str, language: str) -> bool:
+    """Tell whether a text has a word that carries meaning; "please" does not."""
+    plain = load_cues(language).please.sub(" ", fold_punctuation(text))
+    return any(not is_stop_word(each, language) for each in CONTENT.findall(plain))
 
 
 async def find_kept_phrase(
@@ -195,18 +225,22 @@ async def find_kept_phrase(
     forget = load_phrases(language).patterns.forget
     words = text.strip(EDGE_PUNCTUATION)
     begun = forget.search(words.lower())
+    order_end = begun.end() if begun else 0
     content = [
         (found.start(), found.end())
-        for found in CONTENT.finditer(words, begun.end() if begun else 0)
+        for found in CONTENT.finditer(words, order_end)
         if not is_stop_word(found[0].lower(), language)
     ]
     roles = get_role_words(language)  # "my friend Lena" is all of her
     named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
-    if get_traits(language).is_han:  # a name in other letters is one word, not one of many
-        named = [each for each in content if words[slice(*each)].isascii()]
     said = await list_said_texts(tx, person, before=before)
     told = [each for each in said if not forget.search(each.lower())]
-    for alike in list_phrases(words, (named or content)[:MAX_PHRASE_WORDS]):
+    for places in list_phrases((named or content)[:MAX_PHRASE_WORDS]):
+        alike = [
+            words[start:end]
+            for start, end in places
+            if is_object(words[order_end:start], words[end:], language)
+        ]
         counts = {each: sum(has_any_name(one, {each}) for one in told) for each in alike}
         found = [each for each in alike if counts[each]]
         if found:
@@ -214,14 +248,14 @@ async def find_kept_phrase(
     return None
 
 
-def list_phrases(text: str, content: Sequence[tuple[int, int]]) -> list[list[str]]:
-    """List the phrases of a text between words of content, at these places, the longest first.
+def list_phrases(content: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """List where the phrases between words of content, at these places, stand, the longest first.
 
     Each has half of those words at least; those of equally many are together.
     """
     return [
         [
-            text[content[first][0] : content[first + size - 1][1]]
+            (content[first][0], content[first + size - 1][1])
             for first in range(len(content) - size + 1)
         ]
         for size in range(len(content), 0, -1)

@@ -114,8 +114,9 @@ const formatLocal = (date) => new Date(date.getTime() - date.getTimezoneOffset()
 /** How a task repeats, in the person's words if known; "" if it does not. @param {any} task */
 function formatRepetition({ rrule, repeats }) {
   if (!rrule || repeats) return repeats ?? "";
-  const { FREQ: frequency, INTERVAL: interval = "1", BYDAY: weekdays = "" } = Object.fromEntries(rrule.split(";").map((part) => part.split("=")));
-  const days = /^[A-Z]{2}(,[A-Z]{2})*$/.test(weekdays) ? weekdays.split(",") : []; // "1MO" is a day of a month
+  const { FREQ: frequency, INTERVAL: interval = "1", BYDAY: weekdays = "", BYSETPOS: position } = Object.fromEntries(rrule.split(";").map((part) => part.split("=")));
+  const isEachWeek = !position && (frequency === "WEEKLY" || frequency === "DAILY"); // not "the first Monday of a month"
+  const days = isEachWeek && /^[A-Z]{2}(,[A-Z]{2})*$/.test(weekdays) ? weekdays.split(",") : [];
   if (Number(interval) > 1) return [t(`tasks_every_few_${frequency.toLowerCase()}`, { count: Number(interval) }), days.length > 0 && formatWeekdays(days)].filter(Boolean).join(", ");
   if (!days.length || days.length === WEEKDAYS.length) return t(`tasks_every_${days.length ? "daily" : frequency.toLowerCase()}`);
   return days.toSorted().join() === WORKDAYS ? t("tasks_every_workday") : t("tasks_every_on", { days: formatWeekdays(days) });
