@@ -472,6 +472,7 @@ async def test_telegram_link_code_belongs_to_the_requesting_person(
         "token_in": None,
         "people": [],
         "pairs_by_code": True,
+        "make_link": None,
         "credentials": [{"name": "token", "is_secret": True, "default": None}],
     }
     assert (denied.status_code, unknown.status_code) == (403, 404)

@@ -116,7 +116,7 @@ async def test_quoted_fact_is_attributed_to_its_speaker_and_given_once(
     told = given.reply.text
 
     assert "you said: “My friend Tom moved" in told
-    assert told.count("Brussels") == 1
+    assert told.count("My friend Tom") == 1
     assert "Says" not in told
     assert "Says" not in (await say("Who is Tom?")).reply.text
 

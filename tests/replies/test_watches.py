@@ -96,10 +96,10 @@ async def test_watch_is_started_in_words(
     [("周六早上八点苹果店有货时提醒我", True), ("苹果店有货时提醒我", False)],
 )
 async def test_what_is_asked_for_at_a_time_of_day_is_a_reminder(
-    app: AppContext, chat_context: ChatContext, text: str, is_reminder: bool
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, text: str, is_reminder: bool
 ) -> None:
     """Also where a thing is named that a page may tell of."""
-    await tell(app, chat_context, text)
+    await tell(app, clock, chat_context, NOON, text)
     async with app.db.begin_read() as tx:
         tasks = await list_tasks(tx, chat_context.person.id)
 

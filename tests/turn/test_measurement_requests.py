@@ -158,7 +158,7 @@ async def test_own_names_are_kept_and_asked_for(talk: Talk) -> None:
     ("text", "name", "value"),
     [
         ("weighed myself uh eighty three point six this morning write that down", "weight", 83.6),
-        ("blood sugar 6.2 before breakfast, put that down please love", "blood sugar", 6.2),
+        ("blood sugar 6.2 before breakfast, put that down please love", "glucose", 6.2),
         ("me he pesado hoy sesenta y ocho coma cinco apunta", "weight", 68.5),
         ("今早体重六十三点二公斤，记一下", "weight", 63.2),
     ],
@@ -174,14 +174,14 @@ async def test_number_is_kept_as_people_say_it(
 
 async def test_value_is_corrected_by_its_name(talk: Talk) -> None:
     """Also one under a name of the person's own, and days later."""
-    await say(talk, "/log blood sugar 8.1")
+    await say(talk, "/log cholesterol 8.1")
     await say(talk, "Lovely weather.")
     await say(
         talk,
-        "The blood sugar I gave you was wrong, I hadn't my glasses on. It should read 7.1.",
+        "The cholesterol I gave you was wrong, I hadn't my glasses on. It should read 7.1.",
     )
 
-    assert [each.value for each in await kept(talk, "blood sugar")] == [7.1]
+    assert [each.value for each in await kept(talk, "cholesterol")] == [7.1]
 
 
 async def test_question_about_a_time_that_is_not_read_is_not_answered_from_another(

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from itertools import pairwise
 from typing import Final
 
 from dateutil.relativedelta import relativedelta
@@ -22,20 +21,17 @@ from oldfriend.goals.goal import (
     Progress,
 )
 from oldfriend.goals.goal_phrases import (
-    DIGIT,
     AskedGoal,
     load_goal_pack,
     load_goal_phrases,
 )
 from oldfriend.goals.goal_store import MAX_GOALS
-from oldfriend.measurements.lexicon import BREAK_CLASS, get_lexicon
-from oldfriend.measurements.quantities import find_quantities
-from oldfriend.measurements.units import convert_float
+from oldfriend.goals.goal_totals import PARTS_OF_UNIT, find_countable, find_total
+from oldfriend.goals.told_amounts import read_amounts, spell_digits, split_amount_tokens
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search.tokenizer import collect_terms
 
 MAX_TEXT_CHARS: Final = 300
-PARTS_OF_UNIT: Final = 1_000
 UNMEASURED: Final = 1
 """Amount of a step for which none was told: one thing, and not a thousandth of a unit."""
 MAX_NUMBER_CHARS: Final = 3
@@ -51,70 +47,6 @@ class GoalDecision:
     earlier: Goal | None = None
     progress: Progress | None = None
     taken_back: Progress | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoalTotal:
-    """An amount that is to be reached by a day in several steps, such as 100 km by June."""
-
-    value: float
-    unit: str
-    words: str  # of the goal, without the amount
-
-    def find_amount(self, told: str, language: str, *, takes_bare: bool = False) -> int:
-        """Return how much of it words tell, in thousandths of its unit; 0 for no clear amount.
-
-        Several amounts that are only joined add up: "10 km and 3 km". `takes_bare`: the only
-        number is one of its unit if it names none: "saved another 30".
-        """
-        lexicon = get_lexicon(language)
-        tokens = lexicon.split_tokens(told)
-        quantities = find_quantities(tokens, lexicon)
-        if takes_bare and len(quantities) == 1 and quantities[0].unit is None:
-            return self.to_amount(quantities[0].value, self.unit)
-        found = [
-            (each, amount)
-            for each in quantities
-            if each.unit and (amount := self.to_amount(each.value, each.unit))
-        ]
-        for (one, _), (other, _) in pairwise(found):
-            between = tokens[one.end : other.first]
-            if not between or not all(each.is_any("joints", BREAK_CLASS) for each in between):
-                return 0
-        return sum(amount for _, amount in found)
-
-    def to_amount(self, value: float, unit: str) -> int:
-        """Return a value in thousandths of its unit; 0 if it measures something else."""
-        return round((convert_float(value, unit, self.unit) or 0) * PARTS_OF_UNIT)
-
-
-def find_total(goal: Goal) -> GoalTotal | None:
-    """Return the amount that a goal wants in all by its day; None if it wants no such one."""
-    phrases, lexicon = load_goal_phrases(goal.language), get_lexicon(goal.language)
-    if goal.rhythm is not None:
-        return None
-    text, until = goal.text, phrases.list_until(goal.text)
-    day = ""
-    if until:  # up to the amount, where it stands behind the day
-        begins = until[-1].start()
-        measured = DIGIT.search(text, until[-1].end())
-        ends = measured.start() if measured else len(text)
-        closed = phrases.until_end.search(text, until[-1].end(), ends)
-        ends = closed.end() if closed and closed[0] else ends
-        day, text = text[until[-1].end() : ends].strip(), f"{text[:begins]} {text[ends:]}"
-    text = phrases.running.sub(" ", text)
-    is_limited = phrases.at_most.search(text) or phrases.quits.search(goal.text)
-    if is_limited or not (goal.deadline is not None or day):
-        return None
-    tokens = lexicon.split_tokens(text)
-    found = [each for each in find_quantities(tokens, lexicon) if each.unit and each.value > 0]
-    if len(found) != 1 or found[0].unit is None:
-        return None
-    if not phrases.is_sum(found[0].value, found[0].unit, text):
-        return None
-    others = (*tokens[: found[0].first], *tokens[found[0].end :])
-    words = " ".join(each.text for each in others)
-    return GoalTotal(value=found[0].value, unit=found[0].unit, words=words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,9 +167,10 @@ class GoalDesk:
 
         None if they tell no such one.
         """
-        lexicon = get_lexicon(self.scope.language)
-        tokens = lexicon.split_tokens(words)
-        told = [each for each in find_quantities(tokens, lexicon) if each.unit]
+        words = spell_digits(words, self.scope.language)
+        tokens = split_amount_tokens(words, self.scope.language)
+        amounts = read_amounts(tokens, self.scope.language)
+        told = [each for each in amounts if each.unit or each.noun]
         if len(told) != 1:
             return None
         begins, ends = tokens[told[0].first].start, tokens[told[0].end - 1].end
@@ -274,6 +207,26 @@ class GoalDesk:
             goal=state.goal,
             earlier=state.goal,
             progress=None if known else step,
+        )
+
+    def put_right(self, state: GoalState, step: Progress, amount: int) -> GoalDecision:
+        """Count another amount in place of a step, for the message that says so."""
+        scope = self.scope
+        right = replace(
+            step,
+            id=new_id(scope.now),
+            message=scope.message,
+            message_seq=scope.message_seq,
+            amount=amount,
+        )
+        steps = tuple(right if each == step else each for each in state.progress)
+        told = self.format_state(replace(state, progress=steps))
+        return GoalDecision(
+            text=self.say("progress_with", text=state.goal.text, state=told),
+            goal=state.goal,
+            earlier=state.goal,
+            progress=right,
+            taken_back=step,
         )
 
     def take_back(self, words: str) -> GoalDecision | None:
@@ -341,7 +294,7 @@ class GoalDesk:
     def list_totals_in(self, text: str) -> list[GoalState]:
         """Return the goals of an amount of which a text speaks."""
         shared = zip(self.states, self.count_shared(text), strict=True)
-        return [each for each, count in shared if count and find_total(each.goal) is not None]
+        return [each for each, count in shared if count and find_countable(each.goal) is not None]
 
     def count_shared(self, text: str) -> list[int]:
         """Return how many words each goal shares with a text."""
@@ -448,6 +401,12 @@ def find_last_day(today: date, period: Period) -> date:
     }
     last: date = find_first_day(today, period) + following[period] - timedelta(days=1)
     return last
+
+
+def find_last_day_of_month(today: date, month: int) -> date:
+    """Return the last day of the next month of a number, or of this one."""
+    first = date(today.year + (month < today.month), month, 1)
+    return find_last_day(first, "month")
 
 
 def is_same_goal(one: Goal, other: Goal) -> bool:

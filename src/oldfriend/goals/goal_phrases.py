@@ -8,17 +8,26 @@ from itertools import takewhile
 from typing import Any, Final, Literal
 
 from oldfriend.goals.goal import PERIODS, Period, Pieces, Rhythm
+from oldfriend.goals.told_amounts import (
+    ToldAmount,
+    read_amounts,
+    spell_digits,
+    split_amount_tokens,
+)
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
-from oldfriend.measurements.lexicon import get_lexicon
-from oldfriend.measurements.quantities import find_quantities
 from oldfriend.measurements.units import UNITS, convert_float
+from oldfriend.prompts.locale_phrases import load_phrases
 
 Ask = Literal["set", "list", "done", "drop", "did", "undo"]
 ASKS: Final[tuple[Ask, ...]] = ("list", "done", "drop", "set", "undo")
 MAX_SENTENCE_CHARS: Final = 300
 MAX_TIMES: Final = 999_999
-MOST_AT_ONCE: Final = {"m": 42_195, "s": 3_600}
+MOST_AT_ONCE: Final = {"m": 42_195, "s": 3_600, "l": 5}
 """What somebody may want to do in one go, by unit: a marathon, an hour. More is done in steps."""
+MOST_OF_A_DAY_M: Final = 10_000
+"""More metres than that in a period are run in steps, unless it says otherwise."""
+FEWEST_UNBOUNDED: Final = 10
+"""So many things are done in steps, even if nothing says by when."""
 NOTHING: Final = r"(?!)"
 APOSTROPHES: Final = str.maketrans("\u2019\u2018", "''")
 DIGIT: Final = re.compile(r"\d")
@@ -50,12 +59,17 @@ class GoalPhrases:
     until: Sequence[re.Pattern[str]]
     until_end: re.Pattern[str]
     running: re.Pattern[str]  # the period that is not over, such as this month
+    in_period: re.Pattern[str]  # another one, such as a month by its name, or a summer
+    wants: re.Pattern[str]  # that something is wanted, aimed at or planned
+    at_once: re.Pattern[str]  # that all of it is to be done in one go
     numbers: Mapping[str, int]
     units: Mapping[str, str]
     light: frozenset[str]
     quits: re.Pattern[str]
     at_most: re.Pattern[str]
     changes: re.Pattern[str]
+    saves: re.Pattern[str]
+    takes_out: re.Pattern[str]
     so_far: re.Pattern[str]
     did: Sequence[re.Pattern[str]]
     parts: frozenset[str]
@@ -82,7 +96,7 @@ class GoalPhrases:
             found = pattern.fullmatch(sentence)
             if found is None:
                 continue
-            what = self.join_running(found["wish"].strip(EDGES), sentence)
+            what = self.join_period(found["wish"].strip(EDGES), sentence)
             pieces, rhythm = self.find_pieces(what), self.find_rhythm(what)
             is_counted = rhythm is not None and bool(rhythm[1].groupdict().get("n"))
             is_bounded = pieces is not None and pieces.is_bounded
@@ -109,7 +123,7 @@ class GoalPhrases:
         ):
             found = pattern.search(plain)
             if found is not None and found[group]:
-                return found[group].strip(EDGES)
+                return self.join_period(found[group].strip(EDGES), plain)
         return clause.strip(EDGES)
 
     def find_pieces(self, text: str) -> Pieces | None:
@@ -126,26 +140,32 @@ class GoalPhrases:
             return Pieces(rhythm=rhythm, noun=groups["noun"], is_bounded=bool(groups.get("this")))
         return None
 
-    def join_running(self, wish: str, sentence: str) -> str:
-        """Return a wish with the running period that stands before it: "This month I want to …"."""
-        named = self.running.search(sentence)
-        return wish if named is None or self.running.search(wish) else f"{wish} {named[0].strip()}"
+    def join_period(self, wish: str, sentence: str) -> str:
+        """Return a wish with the period that stands before it: "This month I want to …"."""
+        for pattern in (self.running, self.in_period):
+            named = pattern.search(sentence)
+            if named is not None and not pattern.search(wish):
+                wish = f"{wish} {named[0].strip()}"
+        return wish
 
     def find_running(self, text: str) -> Period | None:
         """Return the running period in which an amount is to be reached in steps.
 
         None if a text names none, or no such amount.
         """
-        found = self.running.search(text.translate(APOSTROPHES))
+        text = spell_digits(text.translate(APOSTROPHES), self.language)
+        found = self.running.search(text)
         if found is None:
             return None
-        rest, lexicon = self.running.sub(" ", text), get_lexicon(self.language)
+        rest = self.running.sub(" ", text)
         amounts = [
             each
-            for each in find_quantities(lexicon.split_tokens(rest), lexicon)
-            if each.unit and self.is_sum(each.value, each.unit, rest)
+            for each in read_amounts(split_amount_tokens(rest, self.language), self.language)
+            if (each.unit or each.noun)
+            and self.is_total(each, rest, has_day=False, has_period=True)
         ]
-        is_wanted = len(amounts) == 1 and not self.at_most.search(rest)
+        is_limited = self.at_most.search(rest) or self.at_once.search(rest)
+        is_wanted = len(amounts) == 1 and not is_limited
         return self.read_period(found["unit"]) if is_wanted else None
 
     def is_sum(self, value: float, unit: str, text: str) -> bool:
@@ -156,6 +176,30 @@ class GoalPhrases:
             return True
         in_base = ((convert_float(value, unit, base), most) for base, most in MOST_AT_ONCE.items())
         return any(amount is not None and amount > most for amount, most in in_base)
+
+    def find_month(self, text: str) -> int | None:
+        """Return the month, from 1, that a text names as the one in which something is wanted."""
+        named = self.in_period.search(spell_digits(text.translate(APOSTROPHES), self.language))
+        if named is None:
+            return None
+        names = load_phrases(self.language).date_formats.months
+        spelled = [spell_digits(each, self.language).casefold() for each in names]
+        fitting = [each for each in spelled if each in named[0].casefold()]
+        return spelled.index(max(fitting, key=len)) + 1 if fitting else None
+
+    def is_total(self, told: ToldAmount, text: str, *, has_day: bool, has_period: bool) -> bool:
+        """Tell whether the amount of a goal is likely reached in steps.
+
+        Of money and of many things this is so without a day, too.
+        """
+        is_bounded = has_day or has_period
+        if told.unit is None:
+            return told.value > 1 and (is_bounded or told.value >= FEWEST_UNBOUNDED)
+        if UNITS[told.unit].dimension == "money":
+            return True
+        metres = convert_float(told.value, told.unit, "m") if has_period else None
+        is_far = metres is not None and metres > MOST_OF_A_DAY_M
+        return is_bounded and (is_far or self.is_sum(told.value, told.unit, text))
 
     def read_period(self, word: str) -> Period:
         """Return the period that a word of the pack names."""
@@ -213,12 +257,17 @@ def load_goal_phrases(language: str) -> GoalPhrases:
         until=compiled(pack["until"]),
         until_end=re.compile(pack["until_end"]),
         running=re.compile(pack["running"], re.IGNORECASE),
+        in_period=re.compile(pack["in_period"], re.IGNORECASE),
+        wants=re.compile(pack["wants"], re.IGNORECASE),
+        at_once=re.compile(pack["at_once"], re.IGNORECASE),
         numbers=pack["numbers"],
         units=pack["units"],
         light=frozenset(pack["light"]),
         quits=re.compile(pack["quits"], re.IGNORECASE),
         at_most=re.compile(pack["at_most"], re.IGNORECASE),
         changes=re.compile(pack["changes"], re.IGNORECASE),
+        saves=re.compile(pack["saves"], re.IGNORECASE),
+        takes_out=re.compile(pack["takes_out"], re.IGNORECASE),
         so_far=re.compile(pack["so_far"], re.IGNORECASE),
         did=compiled(pack["did"]),
         parts=frozenset(pack["parts"]),

@@ -19,7 +19,7 @@ from oldfriend.measurements.lexicon import (
     MeasureLexicon,
     Token,
 )
-from oldfriend.measurements.measures import MEASURES, Measure, is_plausible
+from oldfriend.measurements.measures import MEASURES, Measure, is_plausible, to_compared
 from oldfriend.measurements.quantities import Quantity, find_quantities, is_in_date
 from oldfriend.measurements.units import convert_float
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
@@ -377,7 +377,7 @@ class ClauseReader:
         is_named: bool = True,
     ) -> ReadMeasurement | None:
         """Return a value that can be right; None if no reading of its number can."""
-        unit = quantity.unit or measure.unit
+        unit = quantity.unit or measure.choose_unit(quantity.value)
         if measure.scale:  # "my mood is a 3" names no scale
             unit = measure.unit if quantity.pair_value or quantity.unit else ""
         values = choose_values(measure, quantity, unit)
@@ -495,7 +495,7 @@ def fits(measure: Measure, quantity: Quantity, cue: int) -> bool:
     if not measure.unit:
         return False
     is_next = abs(cue - quantity.end) <= 1
-    return convert_float(1, quantity.unit, measure.unit) is not None or (
+    return to_compared(measure, 1, quantity.unit) is not None or (
         quantity.unit == "min" and measure.unit == "bpm" and is_next
     )
 
@@ -506,7 +506,7 @@ def choose_values(measure: Measure, quantity: Quantity, unit: str) -> tuple[floa
         return (quantity.value / 1000,)  # "10k" is a distance in kilometers
     if measure.is_pair:
         return (quantity.value * (10 if quantity.value < LOW_PRESSURE else 1),)
-    if not measure.unit:  # a count is never broken
+    if not (measure.unit or measure.is_money):  # a count is never broken
         return (max(quantity.value, quantity.other_value),)
     return quantity.value, quantity.other_value
 

@@ -20,10 +20,15 @@ Dimension = Literal[
     "data",
     "area",
     "money",
+    "concentration",
 ]
 
 CURRENCIES: Final = ("EUR", "USD", "GBP", "CHF", "CNY", "JPY", "MXN")
 """ISO 4217 codes; none of them is converted into another, as that changes by the day."""
+
+CONCENTRATIONS: Final = ("mmol/L", "mg/dL", "g/L")
+"""Of a substance in the blood: how many of one are another depends on the substance."""
+NOT_CONVERTED: Final[frozenset[Dimension]] = frozenset({"money", "concentration"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,7 @@ def build_units() -> Mapping[str, Unit]:
         ("m2", "area", "1"),
         ("km2", "area", "1000000"),
         ("ha", "area", "10000"),
+        *((each, "concentration", "1") for each in CONCENTRATIONS),
         ("acre", "area", "4046.8564224"),
         *((each, "money", "1") for each in CURRENCIES),
     )
@@ -113,7 +119,7 @@ def convert(value: Decimal, unit: str, target: str) -> Decimal | None:
     source, wanted = UNITS.get(unit), UNITS.get(target)
     if source is None or wanted is None or source.dimension != wanted.dimension:
         return None
-    if source.dimension == "money":
+    if source.dimension in NOT_CONVERTED:
         return None
     return (value - source.offset) * source.factor / wanted.factor + wanted.offset
 

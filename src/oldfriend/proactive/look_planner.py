@@ -16,7 +16,7 @@ from oldfriend.memory.people import get_person_by_id
 from oldfriend.proactive.impulse_sources import collect_impulses, load_occasions
 from oldfriend.proactive.impulse_store import list_known_keys
 from oldfriend.proactive.person_state import load_person_state
-from oldfriend.proactive.policy import Impulse, PersonState, decide
+from oldfriend.proactive.policy import ASKED, Impulse, PersonState, decide
 from oldfriend.proactive.proactive_settings import load_proactive_settings
 from oldfriend.proactive.quiet_hours import align_to_clock
 from oldfriend.proactive.watch_impulses import fire_number_watches
@@ -56,11 +56,15 @@ def find_look_time(impulses: Sequence[Impulse], state: PersonState) -> Micros | 
 
 
 def find_say_time(impulse: Impulse, state: PersonState) -> Micros | None:
-    """Return when an impulse could be said; None if never, or not before the person speaks."""
+    """Return when an impulse could be said; None if never, or not before the person speaks.
+
+    What was asked for outright waits for no full or half hour.
+    """
     decision = decide(impulse, state)
     if decision.verdict == "drop" or (decision.verdict == "wait" and decision.until is None):
         return None
-    at = align_to_clock(max(decision.until or state.now, impulse.not_before), state.zone)
+    at = max(decision.until or state.now, impulse.not_before)
+    at = at if impulse.kind in ASKED else align_to_clock(at, state.zone)
     if state.quiet.contains(at, state.zone):
         at = align_to_clock(state.quiet.get_end(at, state.zone), state.zone)
     return at if at < impulse.expires_at else None

@@ -1,4 +1,4 @@
-"""Watch impulses: what a person wanted to be told of outside, once it was seen."""
+"""Watch impulses: what a person wanted to be told of, once it was seen."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,10 +19,11 @@ MAX_WATCHES: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenWatch:
-    """A watch that has ended by what was seen, as another package keeps it."""
+    """A watch by which something was seen, as another package keeps it."""
 
     id: str
     seen_at: Micros
+    passing: str = ""  # of a limit that may be passed again: which one it was
 
 
 async def list_seen_watches(
@@ -30,36 +31,43 @@ async def list_seen_watches(
 ) -> tuple[SeenWatch, ...]:
     """Return the watches of which there is something to tell, the newest first."""
     rows = await tx.rows(
-        """SELECT id, changed_at FROM watch WHERE person = :person AND status IN ('fired', 'lost')
+        """SELECT id, changed_at, CASE WHEN status = 'active' THEN seen ELSE '' END
+           FROM watch WHERE person = :person AND (status IN ('fired', 'lost')
+             OR (status = 'active' AND seen <> '' AND url LIKE :source))
            AND changed_at > :since
            ORDER BY changed_at DESC, id LIMIT :limit""",
         person=person,
+        source=f"{PREFIX}%",
         since=now - OPEN_FOR,
         limit=MAX_WATCHES,
     )
-    return tuple(SeenWatch(id=row[0], seen_at=int(row[1])) for row in rows)
+    return tuple(SeenWatch(id=row[0], seen_at=int(row[1]), passing=row[2]) for row in rows)
 
 
 async def fire_number_watches(tx: Transaction, person: PersonId, *, now: Micros) -> None:
-    """End the watches of a person's numbers that a new one has passed, so that it is told."""
+    """Note which limits of a person's numbers are passed now, so that each passing is told.
+
+    What was not told yet is told no more once a value is within the limit again.
+    """
     rows = await tx.rows(
-        """SELECT id, url, condition, threshold, created_at FROM watch
+        """SELECT id, url, condition, threshold, created_at, seen FROM watch
            WHERE person = :person AND status = 'active' AND url LIKE :source LIMIT :limit""",
         person=person,
         source=f"{PREFIX}%",
         limit=MAX_WATCHES,
     )
-    for watch, url, condition, threshold, created_at in rows:
+    for watch, url, condition, threshold, created_at, seen in rows:
         number = NumberSource.parse(url)
         if number is None:
             continue
         told = await list_told_since(tx, person, number.name, since=created_at)
-        value = number.find_beyond(told, threshold, is_above=condition == "above")
-        if value is not None:
+        passed = number.find_passing(told, threshold, is_above=condition == "above")
+        if seen != ("" if passed is None else passed.key):
             await tx.run(
-                """UPDATE watch SET status = 'fired', amount = :value, changed_at = :now
+                """UPDATE watch SET seen = :seen, amount = :value, changed_at = :now
                    WHERE person = :person AND id = :watch""",
-                value=value,
+                seen="" if passed is None else passed.key,
+                value=None if passed is None else passed.value,
                 now=now,
                 person=person,
                 watch=watch,
@@ -67,12 +75,12 @@ async def fire_number_watches(tx: Transaction, person: PersonId, *, now: Micros)
 
 
 def collect_watches(person: Person, watches: Sequence[SeenWatch]) -> Iterator[Impulse]:
-    """Yield what was seen of each watch, once."""
+    """Yield what was seen of each watch, and each passing of a limit, once."""
     for watch in watches:
         yield Impulse(
             person=person.id,
             kind="watch",
-            key=f"watch:{watch.id}",
+            key=f"watch:{watch.id}:{watch.passing}" if watch.passing else f"watch:{watch.id}",
             sources=(watch.id,),
             not_before=watch.seen_at,
             expires_at=watch.seen_at + OPEN_FOR,

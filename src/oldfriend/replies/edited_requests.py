@@ -22,9 +22,10 @@ from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Message
 from oldfriend.goals.goal import Goal, GoalState
-from oldfriend.goals.goal_desk import GoalDecision, GoalDesk, find_total
+from oldfriend.goals.goal_desk import GoalDecision, GoalDesk
 from oldfriend.goals.goal_phrases import AskedGoal, load_goal_phrases
 from oldfriend.goals.goal_store import list_goals
+from oldfriend.goals.goal_totals import find_total
 from oldfriend.inbound.accept import update_message_text
 from oldfriend.lang.command_menu import translate_command
 from oldfriend.lang.language_pack import choose_language_with
@@ -71,8 +72,7 @@ from oldfriend.turn.request_handlers.request_kinds import find_request
 from oldfriend.turn.request_handlers.task_requests import list_told_tasks, read_command
 from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.task_changes import place_in_project
-from oldfriend.turn.watch_requests import MAX_TEXT_CHARS, read_watch
-from oldfriend.watches.number_limits import read_number_limit
+from oldfriend.turn.watch_requests import MAX_TEXT_CHARS, read_asked_limit, read_watch
 from oldfriend.watches.watch_phrases import AskedWatch, load_watch_phrases
 from oldfriend.watches.watch_store import list_watches, save_watch, schedule_watch
 
@@ -277,7 +277,7 @@ async def follow_watches(tx: Transaction, message: Message, *, now: Micros) -> l
     watch = made[0]
     phrases = load_watch_phrases(message.language)
     asked, url = read_watch(message.text, phrases)
-    limit = read_number_limit(message.text, phrases.language) if watch.number else None
+    limit = read_asked_limit(message.text, phrases.language) if watch.number else None
     if watch.number is not None and limit is not None:
         asked = AskedWatch(ask="watch", condition=limit.condition, threshold=limit.value)
         url = limit.to_source(watch.number.unit)

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import DAY, Micros, from_micros
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.goals.goal import Goal, GoalState
-from oldfriend.goals.goal_desk import GoalDesk, GoalTotal, add_up, find_first_day, find_total
+from oldfriend.goals.goal_desk import GoalDesk, add_up, find_first_day
 from oldfriend.goals.goal_phrases import GoalPhrases, load_goal_phrases
+from oldfriend.goals.goal_totals import GoalTotal, find_countable, find_total
 from oldfriend.lang.detection import is_possible_language
 from oldfriend.lang.language_pack import get_traits, list_languages
 from oldfriend.learning.rule_extraction.datetimes import due_in, past_in, without_times
@@ -20,21 +22,33 @@ from oldfriend.learning.rule_extraction.promises import Deed, deeds_in, matter_o
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get_lexicon
+from oldfriend.measurements.measurement_corrections import is_bare_number
 from oldfriend.measurements.measurement_reader import Moment, read_message
 from oldfriend.measurements.measures import MEASURES, is_plausible
 from oldfriend.measurements.quantities import find_quantities
-from oldfriend.measurements.units import UNITS
-from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
+from oldfriend.memory.message_log import list_recent_messages
+from oldfriend.replies.amount_progress import (
+    TELLING,
+    GoalWords,
+    collect_light,
+    collect_wanted,
+    count_told,
+    decide_fix,
+    normalize,
+)
+from oldfriend.search.tokenizer import is_stop_word, stem_word
 from oldfriend.tasks.sentence_words import split_sentences
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
 from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
 from oldfriend.turn.request_handlers.goal_requests import build_handled, open_desk
 from oldfriend.turn.request_handlers.handler import (
+    QUESTION_MARKS,
     HandledRequest,
     HandlerContext,
     RequestHandler,
 )
 from oldfriend.turn.request_handlers.request_kinds import (
+    choose_kind,
     classify_request,
     find_named,
     find_request,
@@ -45,10 +59,6 @@ NAME: Final = "goal progress"
 SENTENCE_END: Final = " .!\u3002\uff01"
 MAYBE_DONE: Final = 0.35
 """How likely a sentence that names a goal must be to tell of something done for it."""
-LIKELY_DONE: Final = 0.5
-"""How likely a sentence that tells an amount of a total must be to tell of something done."""
-SURELY_DONE: Final = 0.75
-"""And where it does not say for what."""
 BARE: Final = " \u00b7"
 """What stands for the words that a bare deed lacks, as in "I ran"."""
 JOINED: Final = "\u00b7, "
@@ -62,6 +72,10 @@ async def handle_progress(context: HandlerContext) -> HandledRequest | None:
     if message.trust != "person" or message.language not in languages or not context.text.strip():
         return None
     desk = await open_desk(context, message.language)
+    fixed = decide_fix(desk, message)
+    if fixed is not None:
+        handled = build_handled(desk, fixed)
+        return replace(handled, name=NAME, is_whole_message=False, rest=context.text)
     counted = [
         (each, amount)
         for each in desk.states
@@ -73,8 +87,37 @@ async def handle_progress(context: HandlerContext) -> HandledRequest | None:
         counted = [each for each in counted if find_total(each[0].goal) is None]
     if len(counted) != 1 or is_counted(counted[0][0], message):
         return None
+    if is_bare_number(message.text, get_lexicon(message.language)) and await is_asked(
+        context.db, message
+    ):
+        return None
     handled = build_handled(desk, desk.count(*counted[0]))
-    return replace(handled, name=NAME, is_whole_message=False, rest=context.text)
+    is_all = find_countable(counted[0][0].goal) is not None and tells_nothing_else(message)
+    return replace(handled, name=NAME, is_whole_message=False, rest="" if is_all else context.text)
+
+
+async def is_asked(db: Database, message: Message) -> bool:
+    """Whether what was said last before a message asks something, which a number may answer."""
+    async with db.begin_read() as tx:
+        earlier = await list_recent_messages(
+            tx, message.person, message.chat, limit=1, before=message.seq
+        )
+    return any(mark in each.text for each in earlier for mark in QUESTION_MARKS)
+
+
+def tells_nothing_else(message: Message) -> bool:
+    """Whether a message whose amount was counted asks for nothing, and tells no measured number.
+
+    A bare number is none: it was told for the goal.
+    """
+    if len(split_sentences(message.text)) != 1:
+        return False
+    if choose_kind(message.text, message.language) not in TELLING:
+        return False
+    moment = Moment(at=message.at, zone=message.zone, takes_impossible=True)
+    lexicon = get_lexicon(message.language)
+    is_bare = is_bare_number(message.text, lexicon)
+    return is_bare or read_message(message.text, moment, lexicon) is None
 
 
 def find_likely(desk: GoalDesk, text: str) -> list[GoalState]:
@@ -130,8 +173,8 @@ def count_new(state: GoalState, message: Message, *, now: Micros) -> int:
     """Return how much more a message tells than was counted, where it tells all of it so far."""
     amount, text = count_served(state.goal, message, now=now), fold_punctuation(message.text)
     is_all = find_total(state.goal) and load_goal_phrases(state.goal.language).so_far.search(text)
-    earlier = (each for each in state.progress if each.message != message.id)
-    return max(amount - add_up(earlier), 0) if is_all else amount
+    earlier = add_up(each for each in state.progress if each.message != message.id)
+    return max(amount - earlier, 0) if is_all else max(amount, -earlier)
 
 
 def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
@@ -159,64 +202,71 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
     deeds = [deed for _, deed, _ in told_deeds]
     if goal.rhythm is None and is_measured(goal) and tells_level(message):
         return 0
-    if total is not None and tells_impossible(message):
+    countable = find_countable(goal)
+    if countable is not None and not countable.noun and tells_impossible(message):
         return 0
+    passing = count_by_sentence(goal, countable, wanted, sentences, book, now=now)
     if total is not None:
-        most: dict[str, int] = {}  # in each sentence, which may be read in several ways
-        for plain, deed, place in told_deeds:
-            whole = with_whole_object(deed, plain, book)
-            if is_done(wanted, whole, phrases, book):
-                amount = total.find_amount(whole.told, book.language)
-                most[place] = max(most.get(place, 0), amount)
-        likely = count_likely(goal, total, wanted, message, book, now=now)
-        return max(sum(most.values()), likely)
+        return max(count_deeds(total, wanted, told_deeds, phrases, book), passing) or passing
     pieces = phrases.find_pieces(goal.text)
     if pieces is not None:
         noun = frozenset(normalize(each, book) for each in matter_of(pieces.noun, book.language))
         counted = (each for each in deeds if is_piece_done(wanted, noun, each, phrases, book))
-        return max((count_pieces(each, phrases, book) for each in counted), default=0)
+        return max((passing, *(count_pieces(each, phrases, book) for each in counted)))
     done = [each for each in deeds if wanted and is_done(wanted, each, phrases, book)]
     return int(any(is_enough(goal, each.told, book.language) for each in done))
 
 
-def count_likely(
-    goal: Goal,
+def count_deeds(
     total: GoalTotal,
     wanted: frozenset[str],
-    message: Message,
+    told_deeds: Sequence[tuple[str, Deed, str]],
+    phrases: GoalPhrases,
+    book: RuleBook,
+) -> int:
+    """Return how much of a total is told by deeds, each with its sentence and that one's place."""
+    most: dict[str, int] = {}  # in each sentence, which may be read in several ways
+    for plain, deed, place in told_deeds:
+        whole = with_whole_object(deed, plain, book)
+        if is_done(wanted, whole, phrases, book):
+            amount = total.find_amount(whole.told, book.language)
+            most[place] = max(most.get(place, 0), amount)
+    return sum(most.values())
+
+
+def count_by_sentence(
+    goal: Goal,
+    total: GoalTotal | None,
+    wanted: frozenset[str],
+    sentences: Sequence[Sentence],
     book: RuleBook,
     *,
     now: Micros,
 ) -> int:
-    """Return how much of a total the sentences tell that most likely say what was done for it.
-
-    They name what is done for it, but for money, which is put aside in many words.
-    """
-    amount = 0
-    for sentence in statements_in(message, book):
-        coming = due_in(sentence.plain, message, book)
-        is_coming = coming is not None and coming.begins > message.at
+    """Return how much of a total, if it is one, the sentences tell in passing."""
+    if total is None or is_over(goal, sentences):
+        return 0
+    phrases, amount = load_goal_phrases(book.language), 0
+    words = GoalWords(wanted=wanted, light=collect_light(phrases, book), phrases=phrases)
+    for sentence in sentences:
+        coming = due_in(sentence.plain, sentence.message, book)
+        is_coming = coming is not None and coming.begins > sentence.message.at
         if is_coming or sentence.is_question or is_long_ago(sentence, goal, book, now=now):
             continue
-        said = {normalize(each, book) for each in matter_of(sentence.plain, book.language)}
-        said |= {verb_stem(each, book) for each in tokenize(sentence.plain)}
-        is_money = UNITS[total.unit].dimension == "money"
-        if tells_done(
-            sentence.plain, book, is_named=not said.isdisjoint(wanted), is_money=is_money
-        ):
-            amount += total.find_amount(sentence.plain, book.language, takes_bare=True)
+        deeds = [
+            deed
+            for told in list_told(sentence, phrases, book)
+            for deed in list_deeds(told, phrases, book)
+        ]
+        verbs = frozenset(each.verb for each in deeds if each.verb)
+        amount += count_told(total, sentence.plain, words, verbs, book)
     return amount
 
 
-def tells_done(text: str, book: RuleBook, *, is_named: bool, is_money: bool) -> bool:
-    """Whether a sentence most likely tells of something done for what it may name."""
-    if is_negated(text, book.language) or find_borrowed_spans(text, book.language):
-        return False
-    likely = classify_request(text, book.language)
-    done, logged = likely["goal_progress"], likely["number_log"]
-    if is_named:
-        return done + logged >= LIKELY_DONE
-    return is_money and done >= MAYBE_DONE and done + logged >= SURELY_DONE
+def is_over(goal: Goal, sentences: Sequence[Sentence]) -> bool:
+    """Whether sentences were said more than a day after the day by which a goal was wanted."""
+    ends = goal.deadline
+    return ends is not None and any(each.message.at > ends + DAY for each in sentences)
 
 
 def is_measured(goal: Goal) -> bool:
@@ -265,39 +315,6 @@ def is_enough(goal: Goal, told: str, language: str) -> bool:
         return True
     alike = [each.value for each in done if each.unit == wanted[0].unit]
     return len(alike) != 1 or alike[0] >= wanted[0].value
-
-
-def collect_wanted(goal: Goal, phrases: GoalPhrases, book: RuleBook) -> frozenset[str]:
-    """Return the stems of what a goal is about, without how often and how many."""
-    text = without_times(phrases.without_rhythm(goal.text), book)
-    stems = matter_of(text, book.language)
-    if not get_traits(book.language).is_han:
-        acted = {verb_stem(each, book) for each in tokenize(text)}
-        stems = frozenset(stem for stem in stems if stem in acted or not has_digit(stem))
-        stems = frozenset(normalize(each, book) for each in stems)
-    stems = frozenset(each for each in stems if not has_digit(each))
-    idle = collect_light(phrases, book)
-    if has_digit(goal.text):  # "8000 steps a day"
-        idle |= {stem_word(each, book.language) for each in phrases.units}
-    return stems - idle or stems
-
-
-def collect_light(phrases: GoalPhrases, book: RuleBook) -> frozenset[str]:
-    """Return the stems of the verbs that say only that something is done: "go running"."""
-    verbs = {verb_stem(each, book) for each in phrases.light}
-    return frozenset(
-        {*verbs, *(normalize(stem_word(each, book.language), book) for each in phrases.light)}
-    )
-
-
-def normalize(stem: str, book: RuleBook) -> str:
-    """Return the stem that a word shares with its forms as a verb."""
-    return verb_stem(book.infinitives.get(stem, stem), book)
-
-
-def has_digit(stem: str) -> bool:
-    """Whether a stem is a number."""
-    return any(each.isdigit() for each in stem)
 
 
 def list_deeds(sentence: Sentence, phrases: GoalPhrases, book: RuleBook) -> Iterator[Deed]:

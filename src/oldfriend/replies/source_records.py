@@ -113,9 +113,9 @@ async def find_goal_record(tx: Transaction, person: Person, source: str) -> Sour
 
 
 async def find_watch_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
-    """Return the record of a watch that has ended by what was seen; None for any other."""
+    """Return the record of a watch by which something was seen; None for any other."""
     watch = await find_watch(tx, person.id, source)
-    if watch is None or watch.status not in {"fired", "lost"}:
+    if watch is None or not watch.has_seen:
         return None
     told = load_watch_phrases(watch.language).tell(watch)
     if watch.message is None:

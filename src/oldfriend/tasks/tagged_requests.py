@@ -29,7 +29,7 @@ MAX_NONE_TIMED: Final = 0.15
 MAX_NONE_UNCUED: Final = 0.05
 """A message without words that often ask, and without a sure time, is none from this one on."""
 MAX_NONE_UNCUED_TIMED: Final = 0.2
-MAX_NONE_OVER: Final = 0.3
+MAX_NONE_OVER: Final = 0.35
 """One that asks, and names a day that is over or an hour that no clock has, is none from here."""
 MAX_NONE_TODO: Final = 0.1
 """No to-do from this one on: "my favourite book: Dune" is a fact."""

@@ -4,6 +4,7 @@ Only an address that the person wrote is watched, and only while pages may be re
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,6 +14,7 @@ from oldfriend.measurements.measurement_store import find_latest, list_kept_meas
 from oldfriend.proactive.proactive_settings import load_proactive_settings
 from oldfriend.tasks.sentence_words import split_sentences
 from oldfriend.tasks.time_words import load_time_book
+from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
 from oldfriend.turn.lookup_switches import say_off
 from oldfriend.turn.receipt_items import build_listed_item
 from oldfriend.turn.request_handlers.handler import (
@@ -20,10 +22,16 @@ from oldfriend.turn.request_handlers.handler import (
     HandlerContext,
     RequestHandler,
 )
-from oldfriend.turn.request_handlers.request_kinds import find_request
+from oldfriend.turn.request_handlers.request_kinds import classify_request, find_request
 from oldfriend.turn.watch_changes import WatchChange
 from oldfriend.watches.amounts import parse_amount
-from oldfriend.watches.number_limits import is_ended, read_limit_command, read_number_limit
+from oldfriend.watches.number_limits import (
+    NumberLimit,
+    is_ended,
+    is_named,
+    read_limit_command,
+    read_number_limit,
+)
 from oldfriend.watches.watch import Condition, Watch
 from oldfriend.watches.watch_phrases import (
     LINK,
@@ -49,6 +57,8 @@ THRESHOLD: Final = re.compile(
 )
 LANGUAGES: Final = tuple(list_languages("watches"))
 MAX_TEXT_CHARS: Final = 300
+MIN_ASKED: Final = 0.5
+"""How likely a text must ask to be told of something, of which it names a limit."""
 
 
 def build_watch_handler(*, may_read_pages: bool) -> RequestHandler:
@@ -113,11 +123,11 @@ async def handle_number(
             ended = [
                 each
                 for each in active
-                if each.number is not None and is_ended(text, each.number.name, language)
+                if each.number is not None and asks_to_end(text, each.number.name, language)
             ]
             if ended:
                 return stop(phrases, active, ended[0].url, context)
-            limit = read_number_limit(text, language, kept)
+            limit = read_asked_limit(text, language, kept)
         else:
             limit = read_limit_command(command["rest"] or "", kept)
         if limit is not None:
@@ -129,6 +139,22 @@ async def handle_number(
             handled = store_new(phrases, active, watch, is_muted=is_muted)
             return replace(handled, is_command=command is not None)
     return None
+
+
+def read_asked_limit(text: str, language: str, kept: Sequence[str] = ()) -> NumberLimit | None:
+    """Read the limit of a text that most likely asks to be told of it; None for any other text."""
+    limit = read_number_limit(text, language, kept)
+    if limit is None or find_borrowed_spans(text, language):
+        return None
+    parts = dict.fromkeys((text, *split_sentences(text)))
+    is_asked = any(classify_request(each, language)["watch_new"] >= MIN_ASKED for each in parts)
+    return limit if is_asked else None
+
+
+def asks_to_end(text: str, name: str, language: str) -> bool:
+    """Whether a text asks to hear no more of a measure that is watched."""
+    is_likely = find_request(text, language, "watch_cancel") is not None
+    return is_ended(text, name, language) or (is_likely and is_named(text, name, language))
 
 
 async def handle_likely(

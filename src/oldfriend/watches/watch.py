@@ -11,7 +11,10 @@ from oldfriend.watches.amounts import find_amount
 
 Condition = Literal["changes", "below", "above"]
 WatchStatus = Literal["active", "fired", "lost", "ended"]
-"""Fired: it changed. Lost: it could not be read for long. Both end it (ACCEPTANCE L21)."""
+"""Fired: it changed. Lost: it could not be read for long. Both end it (ACCEPTANCE L21).
+
+A number's limit stays active while it is passed, and is told of each time until it is ended.
+"""
 CONDITIONS: Final[tuple[Condition, ...]] = get_args(Condition)
 STATUSES: Final[tuple[WatchStatus, ...]] = get_args(WatchStatus)
 CHECK_EVERY: Final = 6 * HOUR
@@ -50,6 +53,12 @@ class Watch:
     def number(self) -> NumberSource | None:
         """The measure that is watched; None for a page."""
         return NumberSource.parse(self.url)
+
+    @property
+    def has_seen(self) -> bool:
+        """Whether it has something to tell: what ended it, or that its limit is passed."""
+        is_passed = self.status == "active" and self.number is not None and bool(self.seen)
+        return self.status in {"fired", "lost"} or is_passed
 
     def after_reading(self, text: str, *, now: Micros) -> "Watch":
         """Return the watch after its page was read."""

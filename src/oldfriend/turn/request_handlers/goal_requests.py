@@ -16,8 +16,15 @@ from oldfriend.goals.goal_desk import (
     GoalDesk,
     GoalWishes,
     find_last_day,
+    find_last_day_of_month,
 )
-from oldfriend.goals.goal_phrases import Ask, AskedGoal, GoalPhrases, load_goal_phrases
+from oldfriend.goals.goal_phrases import (
+    APOSTROPHES,
+    Ask,
+    AskedGoal,
+    GoalPhrases,
+    load_goal_phrases,
+)
 from oldfriend.goals.goal_store import (
     add_progress,
     find_goal,
@@ -25,7 +32,10 @@ from oldfriend.goals.goal_store import (
     remove_progress,
     save_goal,
 )
+from oldfriend.goals.goal_totals import read_total
+from oldfriend.goals.told_amounts import spell_digits
 from oldfriend.lang.language_pack import choose_language_with
+from oldfriend.measurements.lexicon import get_lexicon
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.proactive.look_planner import plan_next_look
@@ -34,6 +44,8 @@ from oldfriend.tasks.task_phrases import TaskPhrases, load_task_phrases
 from oldfriend.tasks.time_phrases import TimeResolver
 from oldfriend.tasks.time_words import TimeWord
 from oldfriend.tasks.told_time import Ambiguous, Resolved, collect
+from oldfriend.turn.attribution.cues import AttributionCues, fold_punctuation, load_cues
+from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
 from oldfriend.turn.receipt_items import build_listed_item
 from oldfriend.turn.request_handlers.handler import (
     MAX_SENTENCES,
@@ -45,8 +57,10 @@ from oldfriend.turn.request_handlers.handler import (
 from oldfriend.turn.request_handlers.measurement_changes import decide_denial
 from oldfriend.turn.request_handlers.measurement_texts import load_measurement_texts
 from oldfriend.turn.request_handlers.request_kinds import (
+    choose_kind,
     classify_request,
     find_request,
+    is_negated,
     list_clauses,
 )
 from oldfriend.turn.store_change import ChangeScope, StoreChange
@@ -57,11 +71,20 @@ COMMAND: Final = re.compile(
     r"\s{0,9}/goals?(?:@\w{1,64})?(?:\s{1,9}(?P<rest>[^\n]{1,400}))?\s{0,9}", re.IGNORECASE
 )
 EDGES: Final = " ,;\uff0c"
+LIKELY_ASKED: Final = 0.4
+"""How likely words without a question mark ask how much, of a goal of an amount or a number."""
+BELOW_ZERO: Final = re.compile(r"(?<!\S)[-\u2212]\d")  # "-5 books" is no goal
 SURELY_ASKED: Final = 0.7
 """How likely a question is about goals if it names none of them."""
 MAYBE_ASKED: Final = 0.3
 """How likely a question must be about goals that names one of an amount."""
 QUESTION_MARKS: Final = ("?", "？")
+MAYBE_WISHED: Final = 0.5
+"""How likely a sentence must be to set a goal that names an amount, but nothing of a wish."""
+SURELY_OTHER: Final = 0.6
+"""How likely a sentence with such a wish must be to ask for something else."""
+BESIDE_WISHES: Final = frozenset({"none", "goal_new", "goal_progress", "number_log"})
+NUMBER: Final = re.compile(r"\d")
 VERBS: Final[dict[str, Ask]] = {"done": "done", "drop": "drop", "did": "did", "undo": "undo"}
 
 
@@ -166,7 +189,15 @@ async def handle_likely(context: HandlerContext, language: str) -> HandledReques
     """Handle what a message most likely asks about goals, whatever its words."""
     found = find_request(context.text, language, "goal_new", "goal_ask")
     if found is None:
+        said = choose_language_with("goals", context.utterance.message.language)
+        languages = dict.fromkeys((language, said))
+        for each in languages:
+            wished = await handle_amount_wish(context, each)
+            if wished is not None:
+                return wished
         return await handle_total_question(context, language)
+    if found.kind == "goal_new" and BELOW_ZERO.search(found.said):
+        return None
     desk, phrases = await open_desk(context, language), load_goal_phrases(language)
     if found.kind == "goal_new":
         asked = AskedGoal(ask="set", what=find_goal_text(found.said, phrases))
@@ -181,12 +212,84 @@ async def handle_likely(context: HandlerContext, language: str) -> HandledReques
     return replace(handled, is_whole_message=not found.rest, rest=found.rest)
 
 
+async def handle_amount_wish(context: HandlerContext, language: str) -> HandledRequest | None:
+    """Set the goal of the only sentence that wants an amount in all: "my aim: 50 km in May"."""
+    sentences = split_sentences(context.text) if len(context.text) <= MAX_TEXT_CHARS else []
+    desk, phrases = await open_desk(context, language), load_goal_phrases(language)
+    wishing = [each for each in sentences if is_amount_wish(each, phrases, desk.scope)]
+    if len(wishing) != 1 or find_borrowed_spans(context.text, language):
+        return None
+    if choose_kind(context.text, language) == "goal_progress" and desk.is_spoken_of(wishing[0]):
+        return None  # it tells of one that is there
+    asked = AskedGoal(ask="set", what=find_goal_text(wishing[0], phrases))
+    rest = " ".join(each for each in sentences if each != wishing[0])
+    handled = build_handled(desk, decide(desk, asked, phrases))
+    return replace(handled, is_whole_message=not rest, rest=rest)
+
+
+def is_amount_wish(sentence: str, phrases: GoalPhrases, scope: DeskScope) -> bool:
+    """Whether somebody wants an amount in all for themselves, by a day or in a period.
+
+    Money is put aside without one, too.
+    """
+    language = phrases.language
+    if sentence.rstrip().endswith(QUESTION_MARKS) or is_negated(sentence, language):
+        return False
+    try:
+        text, deadline = split_deadline(sentence, phrases, scope)
+    except ValueError:
+        return False
+    total = read_total(text, language, has_day=deadline is not None)
+    spelled = spell_digits(text, language).translate(APOSTROPHES)
+    wanted, number = phrases.wants.search(spelled), NUMBER.search(spelled)
+    if total is None or number is None or is_of_others(spelled, wanted, number, language):
+        return False
+    is_open_ended = total.is_money or not total.is_bounded
+    if is_open_ended and not phrases.saves.search(text):
+        return False
+    likely = classify_request(sentence, language)
+    kind = max(likely, key=lambda each: likely[each])
+    if kind not in BESIDE_WISHES and likely[kind] >= SURELY_OTHER:
+        return False
+    return wanted is not None or likely["goal_new"] >= MAYBE_WISHED
+
+
+def is_of_others(
+    text: str, wanted: re.Match[str] | None, number: re.Match[str], language: str
+) -> bool:
+    """Whether a wish is likely somebody else's, or was one long ago."""
+    tokens = get_lexicon(language).split_tokens(text)
+    places = {number.start(), min(each.start() for each in (number, wanted) if each is not None)}
+    is_long_ago = any(each.is_any("long_ago") for each in tokens)
+    return is_long_ago or any(tells_of_others(text[:each], language) for each in places)
+
+
+def tells_of_others(text: str, language: str) -> bool:
+    """Whether a text names somebody else who does something, and not the speaker after them."""
+    plain, cues = fold_punctuation(text), load_cues(language)
+    others = [
+        each.end()
+        for cue in (cues.kin, cues.other, cues.theirs)
+        for each in cue.finditer(plain)
+        if not is_beside(plain, each.start(), cues)
+    ]
+    return bool(others) and cues.subject.search(plain, max(others)) is None
+
+
+def is_beside(text: str, at: int, cues: AttributionCues) -> bool:
+    """Whether who is named at a place only stands beside the one who does it: "with my sister"."""
+    near = " ".join(text[:at].split()[-2:])
+    return cues.beside.search(near) is not None
+
+
 async def handle_total_question(context: HandlerContext, language: str) -> HandledRequest | None:
     """Tell how far the goals of an amount are that a question names: "how much have I saved?"."""
     text = context.text
-    if len(text) > MAX_TEXT_CHARS or not text.rstrip().endswith(QUESTION_MARKS):
-        return None
-    if classify_request(text, language)["goal_ask"] < MAYBE_ASKED:
+    likely = classify_request(text, language)
+    is_asked = text.rstrip().endswith(QUESTION_MARKS) and likely["goal_ask"] >= MAYBE_ASKED
+    if len(text) > MAX_TEXT_CHARS or not (
+        is_asked or likely["goal_ask"] + likely["number_ask"] >= LIKELY_ASKED
+    ):
         return None
     desk = await open_desk(context, language)
     asked = desk.list_totals_in(text)
@@ -225,9 +328,11 @@ def decide(desk: GoalDesk, asked: AskedGoal, phrases: GoalPhrases) -> GoalDecisi
     pieces, period = phrases.find_pieces(text), phrases.find_running(text)
     if pieces is not None and pieces.is_bounded:
         period = pieces.rhythm.period
-    if deadline is None and period is not None:
-        today = from_micros(desk.scope.now, desk.scope.zone).date()
-        last = find_last_day(today, period)
+    month = phrases.find_month(text) if read_total(text, phrases.language, has_day=False) else None
+    today = from_micros(desk.scope.now, desk.scope.zone).date()
+    last = None if month is None else find_last_day_of_month(today, month)
+    last = last if period is None else find_last_day(today, period)
+    if deadline is None and last is not None:
         days_back = (today - last).days - 1
         deadline = get_start_of_day(desk.scope.now, desk.scope.zone, days_back=days_back) - 1
     return desk.handle(replace(asked, what=text), GoalWishes(deadline=deadline))

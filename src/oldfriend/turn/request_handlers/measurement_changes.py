@@ -8,8 +8,9 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, HOUR
 from oldfriend.domain.ids import MessageId, new_id
 from oldfriend.domain.messages import Message
-from oldfriend.goals.goal_desk import UNMEASURED, find_total
+from oldfriend.goals.goal_desk import UNMEASURED
 from oldfriend.goals.goal_store import add_progress, find_goal, list_progress, remove_progress
+from oldfriend.goals.goal_totals import find_total
 from oldfriend.measurements.lexicon import list_lexicons
 from oldfriend.measurements.measurement_corrections import (
     MeasurementCorrection,
@@ -29,6 +30,7 @@ from oldfriend.measurements.measures import Measure, get_measure, is_plausible, 
 from oldfriend.measurements.quantities import Quantity
 from oldfriend.measurements.units import UNITS
 from oldfriend.memory.message_log import list_recent_messages
+from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.turn.request_handlers.measurement_texts import (
     MeasurementTexts,
     load_measurement_texts,
@@ -54,12 +56,13 @@ class ChangeMeasurements:
     measured: tuple[Measurement, ...] = ()
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
-        """Make it; what was counted of them for goals follows."""
+        """Make it, and plan a look; what was counted of them for goals follows."""
         for each in self.gone:
             await delete_measurement(tx, scope.person.id, each.id, now=scope.now)
             new = next((one for one in self.measured if one.name == each.name), None)
             await follow_steps(tx, each, new)
         await save_measurements(tx, scope.person.id, self.measured, now=scope.now)
+        await plan_next_look(tx, scope.person.id, now=scope.now)
 
 
 async def follow_steps(tx: Transaction, kept: Measurement, new: Measurement | None) -> None:
@@ -316,7 +319,8 @@ def fits(kept: Measurement, told: Quantity) -> bool:
     """Tell whether a number can be the right value of one that is kept."""
     measure = get_measure(kept.name, kept.unit)
     is_pair = told.pair_value is not None
-    return is_pair == measure.is_pair and is_plausible(measure, told.value, told.unit or kept.unit)
+    is_alike = is_pair == measure.is_pair or (measure.is_pair and kept.second_value is None)
+    return is_alike and is_plausible(measure, told.value, told.unit or kept.unit)
 
 
 def correct(

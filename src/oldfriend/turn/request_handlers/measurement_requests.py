@@ -16,11 +16,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import choose_language_with, list_languages
 from oldfriend.lang.number_words import write_digits
 from oldfriend.measurements.lexicon import MAX_TEXT_CHARS, MeasureLexicon, fold, list_lexicons
-from oldfriend.measurements.log_command import (
-    LogRequest,
-    read_log_command,
-    read_own_number,
-)
+from oldfriend.measurements.log_command import LogRequest, read_log_command, read_own_number
 from oldfriend.measurements.measurement_corrections import (
     MeasurementCorrection,
     find_numbers,
@@ -46,6 +42,7 @@ from oldfriend.measurements.measurement_store import (
 )
 from oldfriend.measurements.measures import MEASURES, is_plausible, to_compared
 from oldfriend.memory.message_log import list_recent_messages
+from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.search.tokenizer import collect_content_terms
 from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
@@ -95,8 +92,9 @@ class RecordMeasurements:
     measured: tuple[Measurement, ...]
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
-        """Keep them."""
+        """Keep them, and plan a look, as one may pass a limit."""
         await save_measurements(tx, scope.person.id, self.measured, now=scope.now)
+        await plan_next_look(tx, scope.person.id, now=scope.now)
 
 
 async def handle_measurement(context: HandlerContext) -> HandledRequest | None:

@@ -9,8 +9,7 @@ from typing import Final
 
 from oldfriend.measurements.lexicon import MeasureLexicon, get_lexicon
 from oldfriend.measurements.measurement_store import Measurement
-from oldfriend.measurements.measures import MEASURES, Measure, get_measure, to_compared
-from oldfriend.measurements.units import convert_float
+from oldfriend.measurements.measures import Measure, from_compared, get_measure, to_compared
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.turn.quotes import format_date
 
@@ -65,7 +64,7 @@ class MeasurementTexts:
             hours, rest = divmod(minutes, MINUTES)
             parts = [f"{hours} h"] * bool(hours or not rest) + [f"{rest} min"] * bool(rest)
             return " ".join(parts)
-        decimals = 0 if measure.unit == "" and measure.name in MEASURES else MAX_DECIMALS
+        decimals = 0 if measure.is_whole else MAX_DECIMALS
         number = self.number(value, decimals=decimals)
         if unit in self.lexicon.unit_names:
             return self.lexicon.unit_names[unit].format(value=number)
@@ -87,7 +86,7 @@ class MeasurementTexts:
 
     def compared(self, measure: Measure, value: float, unit: str) -> str:
         """Return a value in the measure's unit, in the unit that the person uses."""
-        shown = convert_float(value, measure.unit, unit) if measure.unit and unit else value
+        shown = from_compared(measure, value, unit) if measure.unit and unit else value
         if shown is None:
             return self.value(measure, value, measure.unit)
         return self.value(measure, round(shown, 1), unit)
@@ -96,8 +95,8 @@ class MeasurementTexts:
         """Return by how much a value is above another, in the unit that the person uses."""
         shown = difference
         if measure.unit and unit and measure.unit != unit:
-            top = convert_float(difference, measure.unit, unit)
-            zero = convert_float(0.0, measure.unit, unit)
+            top = from_compared(measure, difference, unit)
+            zero = from_compared(measure, 0.0, unit)
             shown = difference if top is None or zero is None else top - zero
         amount = self.value(measure, abs(round(shown, 1)), unit)
         if not round(shown, 1):

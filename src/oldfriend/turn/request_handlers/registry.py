@@ -29,6 +29,7 @@ from oldfriend.turn.request_handlers.hint_requests import HINT_REQUESTS
 from oldfriend.turn.request_handlers.language_requests import LANGUAGE_REQUESTS
 from oldfriend.turn.request_handlers.learning_requests import COMMANDS as LEARNING_COMMANDS
 from oldfriend.turn.request_handlers.learning_requests import LEARNING_REQUESTS
+from oldfriend.turn.request_handlers.limit_requests import LIMIT_VALUES
 from oldfriend.turn.request_handlers.measurement_requests import (
     MEASUREMENTS,
     NUMBERS_FIRST,
@@ -101,6 +102,7 @@ OTHER_HANDLERS: Final = (
     DIARY,
     AGENDA,
     GOAL_REQUESTS,
+    LIMIT_VALUES,
     NUMBERS_FIRST,
     PROACTIVE_REQUESTS,
     TASK_REQUESTS,
@@ -128,6 +130,7 @@ REQUEST_HANDLERS: Final[tuple[RequestHandler, ...]] = (
     PROACTIVE_REQUESTS,
     GOAL_REQUESTS,
     ACTION_REQUESTS,
+    LIMIT_VALUES,
     NUMBERS_FIRST,
     TASK_REQUESTS,
     LANGUAGE_REQUESTS,

@@ -59,6 +59,7 @@ COMMANDS: Final[dict[str, Action]] = {
 
 
 QUOTE_MARK: Final = re.compile("[\"'“”„«»‘’「」『』]")
+SURELY_NUMBER: Final = 0.9
 SURELY_TODO: Final = 0.9
 """How likely what is to be noted must be to be something to do; else it is kept word for word."""
 
@@ -225,7 +226,7 @@ def find_unmeant(context: HandlerContext, phrases: TaskPhrases, language: str) -
     unmeant: set[Action] = set()
     if context.perception.note is not None and not is_surely_todo(text, language):
         unmeant.add("todo")  # it is kept word for word
-    if is_asked_in_quote(text, phrases):
+    if is_asked_in_quote(text, phrases) or is_surely_number(text, phrases, language):
         unmeant.add("remind")
     return unmeant
 
@@ -245,6 +246,14 @@ def is_surely_todo(text: str, language: str) -> bool:
     return len(text) <= MAX_REQUEST_CHARS and classify_request(text, language)["todo_new"] >= (
         SURELY_TODO
     )
+
+
+def is_surely_number(text: str, phrases: TaskPhrases, language: str) -> bool:
+    """Whether a text that nothing asks in is surely a number to keep: "sugar 6.2 before lunch"."""
+    if len(text) > MAX_REQUEST_CHARS or not any(map(str.isdecimal, text)):
+        return False
+    likely = classify_request(text, language)
+    return likely["number_log"] >= SURELY_NUMBER and not phrases.list_cues(text)
 
 
 def names_task(desk: TaskDesk, text: str) -> bool:

@@ -83,14 +83,14 @@ def bind_watch_number(context: ToolContext) -> BoundTool:
     properties: dict[str, Any] = {
         "action": {"type": "string", "enum": ["start", "end"]},
         "measure": {"type": "string", "description": "In English, such as weight or steps"},
-        "below": {"type": "number", "description": "Tell once a new number is below this"},
-        "above": {"type": "number", "description": "Tell once a new number is above this"},
+        "below": {"type": "number", "description": "Tell each time a number passes below this"},
+        "above": {"type": "number", "description": "Tell each time a number passes above this"},
         "unit": {"type": "string", "description": "As the person wrote it, such as kg"},
         "words": WORDS,
     }
     return bind(
         NUMBER_NAME,
-        "Tell the person once when a number of theirs, such as their weight, passes a limit.",
+        "Tell the person whenever a number of theirs, such as their weight, passes a limit.",
         properties,
         use,
         required=["action", "measure", "words"],

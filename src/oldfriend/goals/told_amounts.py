@@ -1,0 +1,108 @@
+"""Told amounts: numbers with a unit or a counted noun, such as 5 km, 40 push-ups or 24节."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from oldfriend.lang.chinese_variants import to_simplified
+from oldfriend.lang.language_pack import get_traits
+from oldfriend.lang.number_words import write_digits
+from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get_lexicon
+from oldfriend.measurements.quantities import find_quantities
+from oldfriend.measurements.units import UNITS
+from oldfriend.search.tokenizer import is_stop_word, stem_word
+
+ADDED_UP: Final = frozenset({"mass", "length", "duration", "volume", "energy", "money"})
+"""Dimensions whose amounts add up over days; a speed or a temperature does not."""
+CALENDAR_UNITS: Final = frozenset({"d", "wk", "mo", "y"})
+"""Units of how long something goes on, and of ages."""
+NO_NOUN: Final = (
+    BREAK_CLASS,
+    NUMBER_CLASS,
+    "times",
+    "months",
+    "joints",
+    "thousand",
+    "not_told",
+    "me",
+    "my",
+)
+"""Classes of the words of which none is a thing that is counted."""
+HALF_MORE: Final = 1.5
+BELOW_ZERO: Final = re.compile(r"(?<![^\s(])[-\u2212]\d[\d.,]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldAmount:
+    """A number that a text tells, and what it is of."""
+
+    value: float
+    unit: str | None  # one that adds up; None: none is named
+    noun: str  # the stem of what is counted; empty for a unit, or where nothing is named
+    word: str  # as it stands in the text
+    first: int
+    end: int  # of the tokens, behind the unit or the noun
+
+
+def spell_digits(text: str, language: str) -> str:
+    """Return a text with its numbers in digits, but those below zero, in simplified characters."""
+    return write_digits(BELOW_ZERO.sub(" ", to_simplified(text)), language)
+
+
+def split_amount_tokens(text: str, language: str) -> list[Token]:
+    """Return the tokens of a text from `spell_digits`."""
+    return get_lexicon(language).split_tokens(text)
+
+
+def read_amounts(tokens: Sequence[Token], language: str) -> list[ToldAmount]:
+    """Return the amounts that tokens tell, in order."""
+    lexicon = get_lexicon(language)
+    found: list[ToldAmount] = []
+    for each in find_quantities(tokens, lexicon):
+        unit, end, value = each.unit, each.end, each.value
+        if unit is not None and (unit not in UNITS or UNITS[unit].dimension not in ADDED_UP):
+            unit, end = None, end - 1
+        word = "" if unit is not None else find_counted_noun(tokens, end, language)
+        if each.pair_value is not None or unit in CALENDAR_UNITS:
+            continue
+        found.append(
+            ToldAmount(
+                value=value,
+                unit=unit,
+                noun=stem_word(word, language) if word else "",
+                word=word,
+                first=each.first,
+                end=end + 1 if word else end,
+            )
+        )
+    return sorted([*found, *read_halves(tokens)], key=lambda each: each.first)
+
+
+def read_halves(tokens: Sequence[Token]) -> list[ToldAmount]:
+    """Return the amounts of one unit and a half, as in "an hour and a half", "hora y media"."""
+    return [
+        ToldAmount(value=HALF_MORE, unit=unit, noun="", word="", first=at, end=at + 2)
+        for at, (one, other) in enumerate(pairwise(tokens))
+        if (unit := one.unit) is not None
+        and unit in UNITS
+        and UNITS[unit].dimension in ADDED_UP
+        and other.is_any("and_half")
+        and not (at and tokens[at - 1].is_any(NUMBER_CLASS))
+    ]
+
+
+def find_counted_noun(tokens: Sequence[Token], at: int, language: str) -> str:
+    """Return the noun, or the Chinese measure word, right behind a number; empty if none is."""
+    if at >= len(tokens):
+        return ""
+    token = tokens[at]
+    is_near = token.start - tokens[at - 1].end <= 1
+    is_other = token.is_any(*NO_NOUN)
+    if is_other or not is_near or not token.text.isalpha():
+        return ""
+    if get_traits(language).is_han:
+        return token.text if len(token.text) == 1 and token.start == tokens[at - 1].end else ""
+    is_small = is_stop_word(token.text, language) or token.is_any("fill")
+    return "" if is_small else token.text
