@@ -261,11 +261,13 @@ async def test_total_tells_what_is_done(say: Say, told: list[str], state: str) -
         "/goal help",
     ],
 )
-async def test_money_that_is_spent_and_help_set_no_goal(say: Say, text: str) -> None:
+async def test_money_that_is_spent_and_help_set_no_goal(
+    app: AppContext, chat_context: ChatContext, say: Say, text: str
+) -> None:
     """Nothing to add up was named; who wants a goal of it can say so."""
     await say(text)
-    async with say.app.db.begin_read() as tx:
-        assert await list_goals(tx, say.person) == []
+    async with app.db.begin_read() as tx:
+        assert not await list_goals(tx, chat_context.person.id)
 
 
 async def test_distance_of_somebody_else_is_not_counted(say: Say) -> None:
