@@ -177,3 +177,35 @@ async def test_said_days_stay_when_the_person_changes_zones(browse: Browse, zone
     assert after == []
     assert {at[:16] for at, _ in due.values()} >= {"2027-12-31T23:59"}
     assert {said for _, said in due.values()} == {"Europe/Lisbon"}
+
+
+async def test_days_to_come_show_reminders_series_and_goals(browse: Browse) -> None:
+    """In the month and on the day, as "what's on" tells it; only one's own."""
+    browser, omar = await browse(), await browse("Omar")
+    once = {"text": "Call Mira", "due": "2035-12-03T17:00"}
+    series = {"text": "Yoga", "due": "2035-12-06T18:00", "rrule": "FREQ=WEEKLY;BYDAY=TH"}
+    for made in (once, series):
+        assert (await browser.post("/tasks", json=made)).status_code == 201
+    goal = {"text": "Read ten books", "deadline": "2035-12-13"}
+    assert (await browser.post("/goals", json=goal)).status_code == 201
+    month = (await browser.get("/days/months/2035-12")).json()
+    day = (await browser.get("/days/2035-12-13")).json()
+    far = (await browser.get("/days/months/8000-01")).json()
+    others = (await omar.get("/days/months/2035-12")).json()
+
+    planned = {
+        each["day"][8:]: [item["text"] for item in each["planned"]] for each in month["days"]
+    }
+    assert planned == {
+        "03": ["Call Mira"],
+        "06": ["Yoga"],
+        "13": ["Yoga", "Read ten books"],
+        "20": ["Yoga"],
+        "27": ["Yoga"],
+    }
+    assert month["last"] == "2035-12"
+    yoga, books = day["planned"]
+    assert (yoga["kind"], yoga["at"][:16]) == ("task", "2035-12-13T18:00")
+    assert (books["kind"], books["at"]) == ("goal", None)
+    assert {item["text"] for each in far["days"] for item in each["planned"]} <= {"Yoga"}
+    assert others["days"] == []

@@ -50,6 +50,41 @@ async def test_what_was_done_of_an_amount_is_asked_for(browse: Browse) -> None:
     assert (goal["amount_done"], goal["amount_wanted"], goal["unit"]) == (0, 100, "km")
 
 
+async def test_amount_is_counted_listed_and_taken_back(browse: Browse) -> None:
+    """The field behind "Did it": how much it was, with what was counted below the goal."""
+    owner = await browse()
+    goal = (await owner.post("/goals", json={"text": "Run 100 km by June"})).json()
+    address = f"/goals/{goal['id']}"
+    await owner.patch(address, json={"action": "did", "amount": 5})
+    did = (await owner.patch(address, json={"action": "did", "amount": 7.5})).json()
+    less = await owner.patch(address, json={"action": "undo", "step": did["steps"][1]["id"]})
+    unknown = await owner.patch(address, json={"action": "undo", "step": "nothing"})
+    none = await owner.patch(address, json={"action": "did", "amount": 0.0001})
+
+    assert (did["amount_done"], [each["amount"] for each in did["steps"]]) == (12.5, [7.5, 5])
+    assert (less.json()["amount_done"], len(less.json()["steps"])) == (7.5, 1)
+    assert (unknown.status_code, none.status_code) == (404, 422)
+    (shown,) = (await owner.get("/goals")).json()["items"]
+    assert [each["amount"] for each in shown["steps"]] == [7.5]
+    last = (await owner.patch(address, json={"action": "undo"})).json()
+    assert (last["amount_done"], last["steps"]) == (0, [])
+
+
+async def test_goal_gets_other_words_with_another_rhythm(browse: Browse) -> None:
+    """How often it is wanted is read from the new words; nothing else is lost."""
+    owner = await browse()
+    made = {"text": "Run twice a week", "next_action": "Shoes"}
+    goal = (await owner.post("/goals", json=made)).json()
+    changed = await owner.patch(
+        f"/goals/{goal['id']}", json={"action": "change", "text": "Swim three times a week"}
+    )
+    empty = await owner.patch(f"/goals/{goal['id']}", json={"action": "change", "text": "  "})
+
+    assert changed.json()["text"] == "Swim three times a week"
+    assert (changed.json()["times"], changed.json()["next_action"]) == (3, "Shoes")
+    assert empty.status_code == 422
+
+
 async def test_what_was_done_counts_once_for_a_key(browse: Browse) -> None:
     """A program that sends it again, as after a lost answer."""
     owner = await browse()

@@ -473,7 +473,34 @@ async def test_telegram_link_code_belongs_to_the_requesting_person(
         "people": [],
         "pairs_by_code": True,
         "make_link": None,
+        "listen_port": None,
+        "needed_setting": None,
         "credentials": [{"name": "token", "is_secret": True, "default": None}],
     }
     assert (denied.status_code, unknown.status_code) == (403, 404)
     assert [row[0] for row in rows] == ["Omar"]
+
+
+@SQLITE_ONLY
+async def test_own_mail_address_is_linked_on_the_page_by_the_owner_alone(
+    site: Site, browse: Browse
+) -> None:
+    """Nobody sends a code by mail; whoever runs this says whose an address is."""
+    del site
+    owner, omar = await browse(), await browse("Omar")
+    denied = await omar.post("/email/mine", json={"address": "omar@example.org"})
+    by_code = await owner.post("/telegram/mine", json={"address": "1"})
+    unfit = await owner.post("/email/mine", json={"address": "nobody"})
+    linked = await owner.post("/email/mine", json={"address": "Ana@Example.org"})
+    shown = (await owner.get("/email")).json()
+    settings = {
+        each["name"]: each["value"] for each in (await owner.get("/settings")).json()["items"]
+    }
+    accounts = (await owner.get("/linked-accounts")).json()["items"]
+
+    assert [each.status_code for each in (denied, by_code, unfit, linked)] == [403, 422, 422, 204]
+    assert (shown["is_mine"], shown["needed_setting"]) == (True, "email.authserv_id")
+    assert settings["email.allowed"] == ["ana@example.org"]
+    assert [(each["channel"], each["address"]) for each in accounts] == [
+        ("email", "ana@example.org")
+    ]

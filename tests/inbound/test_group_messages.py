@@ -20,7 +20,7 @@ from oldfriend.channels.channel import (
 from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import ADDRESS_DETAIL, GROUP_DETAIL, RECORDING_KEY, Person
+from oldfriend.domain.messages import ADDRESS_DETAIL, RECORDING_KEY, Person
 from oldfriend.domain.messages import Message as Kept
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.account_linking import create_code, unlink_channel
@@ -31,7 +31,7 @@ from oldfriend.inbound.voice_messages import TranscribedAudio, write_transcript
 from oldfriend.llm.model import ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.groups import find_group, list_members
+from oldfriend.memory.groups import find_group, list_group_chats, list_members
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import find_person, list_people
 from oldfriend.presenters.deletion_text import KEPT_IN_GROUP, list_remarks
@@ -217,12 +217,49 @@ async def test_group_message_is_person_trust_for_its_author_and_other_for_the_re
         ("other", "other"),
         ("person", "outside"),
     ]
-    assert {each.details.get(GROUP_DETAIL) for each in (*ben, *owner)} == {"Family"}
-    assert {each.details.get(GROUP_DETAIL) for each in family} == {None}
-    assert MessageSchema.from_domain(ben[0]).group == "Family"
     assert family[0].author == ben[0].author == ben[0].person
     assert family[1].author == "telegram 9"
     assert not await town.log_of("Eve")
+
+
+async def group_of_last(town: Town, name: str) -> str | None:
+    """The group that the page names beside somebody's last message."""
+    last = (await town.log_of(name))[-1]
+    async with town.app.db.begin_read() as tx:
+        return MessageSchema.from_domain(last, groups=await list_group_chats(tx, last.person)).group
+
+
+async def test_own_chat_names_the_group_of_a_message_and_none_in_private(town: Town) -> None:
+    """By its title as others may show it, and not by the name of the channel."""
+    await town.says(BEN, "I moved to Porto.", FAMILY)
+    assert await group_of_last(town, "Ben") == "Family"
+    await town.says(BEN, "Nobody else hears this.")
+    assert await group_of_last(town, "Ben") is None
+
+    for address, title, shown in (
+        ("-300", "Party \ud83d\u202e", "Party \ufffd"),
+        ("-400", "telegram", None),
+    ):
+        chat_ref = replace(FAMILY, address=address, title=title)
+        await town.says(ANA, "/allow", chat_ref, is_addressed=True)
+        await town.says(BEN, f"Said in {address}.", chat_ref)
+        assert (await town.log_of("Ben"))[-1].text == f"Said in {address}."
+        assert await group_of_last(town, "Ben") == shown
+
+
+async def test_forgetting_a_name_in_a_groups_title_leaves_what_was_said_there(town: Town) -> None:
+    """The title is not part of what anybody has said."""
+    chat_ref = replace(FAMILY, address="-300", title="Tom & Ana")
+    await town.says(ANA, "/allow", chat_ref, is_addressed=True)
+    await town.says(BEN, "I am allergic to nuts.", chat_ref)
+    await town.says(BEN, "Tom is late.", chat_ref)
+    async with town.app.db.begin_read() as tx:
+        ben = await find_person(tx, "Ben")
+    assert ben is not None
+
+    await forget(town.app, ben.id, DeletionRequest(about="Tom"))
+
+    assert [each.text for each in await town.log_of("Ben")] == ["I am allergic to nuts."]
 
 
 async def test_forgetting_a_group_message_reports_that_other_members_keep_it(town: Town) -> None:

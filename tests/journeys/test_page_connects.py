@@ -84,6 +84,8 @@ def test_an_app_is_connected_on_the_page_and_talked_on(
         program = on_any_port(Program(data=tmp_path / "data"), **platform.settings)
         with served(program), opened(browser, new_link(program)) as (page, complaints):
             section = open_app(page, name)
+            if CHANNELS[name].make_link is not None:
+                expect(section.get_by_role("button", name="Copy")).to_have_css("opacity", "1")
             fill_form(page, name, platform.credentials)
             expect(section).to_contain_text("I don't know you there yet")
             expect(section).to_contain_text(f"The bot is {BOTS[name]}")
@@ -97,7 +99,7 @@ def test_an_app_is_connected_on_the_page_and_talked_on(
             platform.hears(TOLD, "")
             reply = platform.hears(ASKED, FOUND)
             go_to_settings(page, "Signing in")
-            expect(page.locator(".place")).to_contain_text(title)
+            expect(page.locator("#signing li .channel")).to_contain_text([title])
 
     assert FOUND in reply
     assert complaints == []
@@ -106,17 +108,23 @@ def test_an_app_is_connected_on_the_page_and_talked_on(
 def test_a_mailbox_is_connected_on_the_page_and_written_to(
     browser: Browser, tmp_path: Path
 ) -> None:
-    """Codes go by no mail: whose an address is, is said on the machine, and the page sees it."""
+    """Codes go by no mail: whose an address is, is said on the page after a fresh sign-in."""
     with opened_platform("email", tmp_path / "platform") as platform:
+        server = platform.settings.pop("OLDFRIEND_EMAIL_AUTHSERV_ID")
         program = on_any_port(Program(data=tmp_path / "data"), **platform.settings)
         with served(program), opened(browser, new_link(program)) as (page, complaints):
             section = open_app(page, "email")
             fill_form(page, "email", platform.credentials)
             expect(section).to_contain_text(f"The bot is {platform.credentials['address']}")
             expect(section.get_by_role("button", name="Get a code")).to_have_count(0)
-            program.done("connect", "email", stdin=f"{WHO}@home.example\n")
+            section.get_by_label("Name of your mail server").fill(server)
+            section.get_by_label("Name of your mail server").blur()
+            section.get_by_label("Your own address").fill(f"{WHO}@home.example")
+            section.get_by_role("button", name="That is me").click()
             expect(section).to_contain_text("I know you there")
-            program.done("reload")
+            expect(section.get_by_label("People who may write")).to_have_value(
+                f"{WHO}@home.example"
+            )
             platform.hears(TOLD, "")
             reply = platform.hears(ASKED, FOUND)
 

@@ -14,12 +14,14 @@ from mcp.shared.exceptions import MCPError
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.errors import StoreBusy
+from oldfriend.inbound.accept import ChatContext
 from oldfriend.mcp_server.protocol_server import PROFILE_URI, build_server
 from oldfriend.mcp_server.tool_definitions import build_tools, get_server_prompt
 from oldfriend.memory.message_log import list_messages
 from oldfriend.replies.reply_worker import StoredReply
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
+from tests.learning.test_relations_end_to_end import read_as, tie
 from tests.mcp_server.conftest import Caller, Connect, person_called, read_texts
 
 MAX_RESULT_CHARS = 14_000
@@ -327,8 +329,25 @@ async def test_about_without_a_name_tells_of_everybody_around_the_person(
     async with connect() as caller:
         about = await caller.told("about")
 
-    names = {each.partition(":")[2].strip(" .") for each in about["relations"]}
+    names = {each["text"].partition(":")[2].strip(" .") for each in about["relations"]}
     assert names == {"Ana", "Tom", "Miso"}
+
+
+async def test_about_without_a_name_tells_of_whom_a_model_has_read_of(
+    connect: Connect, app: AppContext, chat_context: ChatContext
+) -> None:
+    """A model names a relation in its own words; a visited place is not somebody."""
+    reads = tie("sibling_of", "Ana", "", "Ana is a sister.")
+    await read_as(app, chat_context, "My sister Ana came.", reads)
+    reads = tie("visited", "", "Lisbon", "The user visited Lisbon.")
+    await read_as(app, chat_context, "I visited Lisbon.", reads)
+    async with connect() as caller:
+        (relation,) = (await caller.told("about"))["relations"]
+        why = await caller.told("why", id=relation["id"])
+
+    assert (relation["kind"], relation["text"]) == ("triple", "Ana is a sister.")
+    assert relation["by"] == "user"
+    assert "My sister Ana came." in str(why)
 
 
 async def test_own_words_are_learned_from_where_the_person_has_said_so(connect: Connect) -> None:

@@ -605,6 +605,7 @@ async def show_keys(tx: Recorder, friend: Friend) -> None:
         tx, person, f"{secret}1", name="chats", scope="frontend", days=1, now=0
     )
     await credentials.renew_api_token(tx, person, front_end.id, f"{secret}2", days=1, now=0)
+    await credentials.list_front_end_names(tx)
     await credentials.revoke_api_token(tx, person, token.id)
     feed = await calendar_feeds.renew_feed(tx, person, now=0)
     reader = await calendar_feeds.find_feed_person(tx, feed)

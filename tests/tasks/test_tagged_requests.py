@@ -320,3 +320,101 @@ def test_hour_that_is_not_understood_is_asked_about(language: str, text: str) ->
 def test_clause_of_which_no_word_is_sure_is_said_whole(language: str, text: str, word: str) -> None:
     """A reminder that lost its thing helps nobody."""
     assert word in read(language, text)[1]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "when"),
+    [
+        ("zh", "每周二到周四晚上七点提醒我练琴", "Tue 11-24 19:00 FREQ=WEEKLY;BYDAY=TU,WE,TH"),
+        (
+            "en",
+            "remind me every Monday to Thursday at 8am to run",
+            "Wed 11-25 08:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH",
+        ),
+        (
+            "de",
+            "erinner mich jeden montag bis donnerstag um 8 uhr ans laufen",
+            "Wed 11-25 08:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH",
+        ),
+        (
+            "es",
+            "recuérdame cada lunes a jueves a las 8 de la mañana correr",
+            "Wed 11-25 08:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH",
+        ),
+        (
+            "fr",
+            "rappelle-moi chaque lundi à jeudi à 8h de courir",
+            "Wed 11-25 08:00 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH",
+        ),
+        (
+            "en",
+            "remind me every Monday until 5 June at 8am to run",
+            "Mon 11-30 08:00 FREQ=WEEKLY;BYDAY=MO;UNTIL=20270605T235959",
+        ),
+        ("en", "remind me tonight at 2 to call", "?past"),
+        ("zh", "今晚两点提醒我看球", "Wed 11-25 02:00"),
+        ("zh", "下周五交房租，早两天提醒我", "Wed 12-02 09:00 D"),
+        (
+            "fr",
+            "mardi jeudi samedi à 19h yoga, toutes les semaines, bouscule moi stp",
+            "Tue 11-24 19:00 FREQ=WEEKLY;BYDAY=TU,TH,SA",
+        ),
+        ("fr", "rappelle-moi à midi moins le quart d'éteindre le four", "Wed 11-25 11:45"),
+        ("en", "heat 1 is sat at 11am, buzz me 2 hrs before to pack my goggles", "Sat 11-28 09:00"),
+        (
+            "en",
+            "I have a meeting 9:00–11:30 tomorrow. Ten minutes after it ends, "
+            "remind me to send the notes.",
+            "Wed 11-25 11:40",
+        ),
+        (
+            "en",
+            "I have a meeting 9:00–11:30 tomorrow. Ten minutes after it starts, "
+            "remind me to ask for the notes.",
+            "Wed 11-25 09:10",
+        ),
+        (
+            "fr",
+            "Réunion demain de 9 h à 11 h 30 ; dix minutes après la fin, "
+            "rappelle-moi d'envoyer le compte rendu.",
+            "Wed 11-25 11:40",
+        ),
+        (
+            "en",
+            "I see the dentist on the 2nd of April at 11 am. Kindly remind me two days ahead "
+            "to find my card.",
+            "Wed 03-31 09:00 D",
+        ),
+        ("de", "wecker 1:40 heut nacht, brot backen", "Wed 11-25 01:40"),
+        (
+            "de",
+            "blumen gießen jeden zweiten tag um 19 uhr bis 14.12., erinner mi",
+            "Tue 11-24 19:00 FREQ=DAILY;INTERVAL=2;UNTIL=20261214T235959",
+        ),
+        ("zh", "每三天晚上七点提醒我浇花，今晚开始", "Tue 11-24 19:00 FREQ=DAILY;INTERVAL=3"),
+    ],
+)
+def test_hours_and_days_that_belong_together_are_read_as_one_time(
+    language: str, text: str, when: str
+) -> None:
+    """A range of days or hours, a series told in two places, an event's own hour."""
+    assert read(language, text)[0] == when
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "what"),
+    [
+        ("es", "la matrícula cierra el 31!! recuérdame el 30 a las 8 de la noche pagar", "pagar"),
+        ("zh", "周六8点半第一场！周五晚上9点提醒我早点睡", "早点睡"),
+    ],
+)
+def test_event_told_before_is_not_what_to_remind_of(language: str, text: str, what: str) -> None:
+    """Where it has another day, its sentence neither asks for a reminder nor says what of."""
+    (asked,) = read_requests(text, (language, "en"))[1]
+    assert asked.what.endswith(what)
+
+
+def test_weekend_of_which_either_day_may_be_meant_is_asked_about() -> None:
+    """An abbreviation of a weekday is one beside another."""
+    found = read("de", "turnier ist um 10 am wochenende, ob sa oder so, erinner mich 1h vorher")
+    assert found[0].startswith("?")

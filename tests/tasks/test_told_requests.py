@@ -20,6 +20,9 @@ from oldfriend.tasks.request_sentences import read_requests
         ("fr", "je ne t'ai jamais demandé de me rappeler d'appeler Ana demain à 9h"),
         ("zh", "我老板提醒我后天下午3点交报告"),
         ("zh", "我从来没让你提醒我明天9点倒垃圾"),
+        ("en", "ugh why does my dad remind me about the bins every 10 minutes"),
+        ("fr", "pourquoi ma mère me rappelle la vaisselle toutes les 10 minutes"),
+        ("zh", "为什么我妈每十分钟提醒我洗碗"),
     ],
 )
 def test_sentence_that_tells_of_a_reminder_asks_for_none(language: str, text: str) -> None:
@@ -31,6 +34,8 @@ def test_sentence_that_tells_of_a_reminder_asks_for_none(language: str, text: st
     ("language", "text"),
     [
         ("en", "Did you sleep well? Remind me tomorrow at 9 to call Ana"),
+        ("en", "why does my phone never ring, remind me tomorrow at 9 to look at it"),
+        ("en", "why don't you remind me about the bins at 6pm"),
         ("en", "Don't forget to remind me tomorrow at 9 to call Ana"),
         ("de", "Kannst du mich morgen um 9 daran erinnern, Ana anzurufen?"),
         ("de", "Erinnerst du mich morgen um 9 an Müll?"),

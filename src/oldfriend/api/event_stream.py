@@ -5,6 +5,7 @@ reply in progress, come from the connection hub without a query.
 """
 
 import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +18,7 @@ from oldfriend.api.page_assets import compute_version
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import StoreError
-from oldfriend.domain.ids import MessageId, ObjectId, PersonId, TurnId
+from oldfriend.domain.ids import ChatId, MessageId, ObjectId, PersonId, TurnId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Entity, Evidence, JournalEntry, Mood, ObjectKind
 from oldfriend.domain.messages import Message
@@ -34,6 +35,7 @@ from oldfriend.memory.change_feed import (
 from oldfriend.memory.chat_history import list_messages_with_audio
 from oldfriend.memory.credentials import find_principal_by_token
 from oldfriend.memory.evidence import list_object_evidence
+from oldfriend.memory.groups import list_group_chats
 from oldfriend.memory.identities import Identity, list_identities
 from oldfriend.memory.mood import find_mood
 from oldfriend.memory.people import get_companion_name
@@ -45,6 +47,7 @@ from oldfriend.presenters.state_schemas import LearningProgressSchema, MoodSchem
 
 MAX_EVENTS: Final = 200
 """A client that missed more events than this reloads the page."""
+DIGEST_CHARS: Final = 16
 HIDDEN_KINDS: Final[frozenset[ObjectKind]] = frozenset({"summary"})
 
 
@@ -72,6 +75,7 @@ class LiveUpdates:
     changes: list[JournalEntry]
     evidence: Mapping[ObjectId, Sequence[Evidence]]
     with_audio: frozenset[MessageId]  # the appended messages that have audio
+    groups: Mapping[ChatId, str]  # the titles of group chats
     mood: Mood | None
     companion: str  # its current name
     places: list[Identity]
@@ -102,6 +106,7 @@ async def load_updates(
         with_audio = await list_messages_with_audio(
             tx, person, [each.message.id for each in appended]
         )
+        groups = await list_group_chats(tx, person) if appended else {}
         mood = await find_mood(tx, person, at=clock())
     return LiveUpdates(
         position=until,
@@ -109,6 +114,7 @@ async def load_updates(
         changes=changes,
         evidence=evidence,
         with_audio=with_audio,
+        groups=groups,
         mood=mood,
         companion=current_name,
         places=current_places,
@@ -127,7 +133,7 @@ def build_events(
         return
     for each in updates.appended:
         position = replace(position, last_seq=each.message.seq)
-        yield from build_message_events(each, position, updates.with_audio)
+        yield from build_message_events(each, position, updates.with_audio, updates.groups)
     position = replace(position, last_seq=updates.position.last_seq)
     for change in updates.changes:
         position = replace(position, last_change=change.seq)
@@ -144,9 +150,10 @@ def build_message_events(
     appended: AppendedMessage,
     position: FeedPosition,
     with_audio: frozenset[MessageId] = frozenset(),
+    groups: Mapping[ChatId, str] | None = None,
 ) -> Iterator[ServerSentEvent]:
     """Yield the event of a message, after a boundary event if it opens a session."""
-    shape = MessageSchema.from_domain(appended.message, with_audio=with_audio)
+    shape = MessageSchema.from_domain(appended.message, with_audio=with_audio, groups=groups)
     if appended.opens_session:
         yield ServerSentEvent(
             topic="chat.session.boundary",
@@ -155,6 +162,12 @@ def build_message_events(
     yield ServerSentEvent(
         topic=get_message_topic(appended.message), data=asdict(shape), position=position
     )
+
+
+def digest_accounts(accounts: Sequence[Identity]) -> str:
+    """Return a digest of the accounts that somebody is linked to, which changes with them."""
+    addresses = sorted(f"{each.channel} {each.address}" for each in accounts)
+    return hashlib.sha256("\n".join(addresses).encode()).hexdigest()[:DIGEST_CHARS]
 
 
 def get_message_topic(message: Message) -> str:
@@ -219,6 +232,7 @@ class EventFeed:
                 "mood": to_mood_json(self._mood),
                 "progress": progress,
                 "page": compute_version(),
+                "linked_accounts": digest_accounts(self._places),
             },
             position=self._position,
         )
@@ -259,7 +273,10 @@ class EventFeed:
                 )
             if found.places != self._places:
                 self._places = found.places
-                yield ServerSentEvent(topic="chat.places.updated")
+                yield ServerSentEvent(
+                    topic="chat.linked_accounts.updated",
+                    data={"linked_accounts": digest_accounts(found.places)},
+                )
         for event in self._iter_transient_events():
             yield event
         if app.settings is not self._settings:

@@ -59,6 +59,12 @@ class SignInRequest(RequestModel):
     )
 
 
+class OwnAddressRequest(RequestModel):
+    """An address of your own, on a channel without codes."""
+
+    address: str = Field(max_length=260, examples=["ana@example.org"])
+
+
 class GivenCodeRequest(RequestModel):
     """A code that another app of yours shows."""
 
@@ -499,6 +505,9 @@ class GoalChangeRequest(GoalWishesRequest):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"action": "did"}]})
     action: GoalAction
+    text: str | None = Field(default=None, min_length=1, max_length=300, description="New words.")
+    amount: float | None = Field(default=None, gt=0, le=1e9, description="How much, for `did`.")
+    step: str | None = Field(default=None, max_length=64, description="Which, for `undo`.")
 
 
 class WatchRequest(RequestModel):

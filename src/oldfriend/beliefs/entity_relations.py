@@ -27,6 +27,8 @@ GROUPS: Final[tuple[EntityGroup, ...]] = get_args(EntityGroup)
 FAMILY: Final[frozenset[RelationType]] = frozenset(
     {"partner_of", "parent_of", "child_of", "sibling_of", "relative_of"}
 )
+AMONG_PEOPLE: Final[frozenset[RelationType]] = FAMILY | {"friend_of", "colleague_of", "knows"}
+"""Relations that only people have to each other."""
 WEAK: Final[frozenset[RelationType]] = frozenset({"visited", "plans_for"})
 """Relations that tell less of an entity than what it is to somebody else."""
 UNNAMED: Final[frozenset[RelationType]] = frozenset({"likes", "dislikes", "prefers", "part_of"})

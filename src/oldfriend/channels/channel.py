@@ -402,6 +402,11 @@ class ChannelSettings(SettingsSection):
     quiet_s: Annotated[float, number_parser(ge=0, le=60)] = 2.0  # debounce time in seconds
 
     @property
+    def listen_port(self) -> int | None:
+        """Return the port of this machine on which the platform calls us, if it does."""
+        return None
+
+    @property
     def reloadable(self) -> tuple[str, ...]:
         """Return the names of the settings that a reload applies to a running channel."""
         return ALWAYS_RELOADABLE
@@ -488,12 +493,14 @@ class ChannelSpec:
     # opens the bot with its credentials, the settings of the channel and a folder of its own;
     # imports what it needs. Raises PlatformRejected for what is wrong, and without the extra.
     open_bot: Callable[[Mapping[str, str], ChannelSettings, Path], BotChannel]
-    setup_help: str  # how to get a token
+    setup_help: str  # how to get a token; "{port}" is where we listen
     farewell_help: str  # how to end the bot for good
     bot_link: str  # the address of a {bot}
     code_link: str  # the address that opens a {bot} and sends it a {code}
     capabilities: ChannelCapabilities
     credentials: tuple[ChannelCredential, ...] = (TOKEN,)
+    # the setting without which nobody is answered, and what people are asked for
+    needed_setting: ChannelCredential | None = None
     make_link: str | None = None  # the address at which the platform makes the bot by itself
     # files in its folder that tell when whom was written to, which it can do without at any time
     record_files: tuple[str, ...] = ()

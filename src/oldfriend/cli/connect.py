@@ -36,7 +36,7 @@ from oldfriend.config.provider_resolution import (
     store_channel_credentials,
 )
 from oldfriend.config.settings import Settings
-from oldfriend.config.settings_catalog import allow_address
+from oldfriend.config.settings_catalog import allow_address, write_settings
 from oldfriend.config.settings_schema import LOCAL
 from oldfriend.domain.errors import InvalidInput, StoreNotFound
 from oldfriend.domain.ids import PersonId
@@ -47,7 +47,7 @@ from oldfriend.llm.local_models import LocalServer
 from oldfriend.llm.providers import PROVIDERS
 from oldfriend.measurements.oura_store import has_connections
 from oldfriend.memory.people import find_owner, list_people
-from oldfriend.runtime.bot_connections import register_bot
+from oldfriend.runtime.bot_connections import diagnose_bot, register_bot
 from oldfriend.runtime.provider_roles import (
     DEFAULT_SPEAKERS,
     DEFAULT_TRANSCRIBERS,
@@ -395,14 +395,19 @@ async def connect_channel(
     if options.remove:
         return await disconnect(options, settings, spec)
     stored = find_channel_credentials(settings, spec)
-    credentials = await asyncio.to_thread(ask_credentials, spec) if stored is None else stored
+    credentials = (
+        await asyncio.to_thread(ask_credentials, settings, spec) if stored is None else stored
+    )
     bot = "" if options.no_test else await register_bot(spec, credentials, settings)
     token_source = (
         stored.source if stored else store_channel_credentials(settings, spec, credentials)
     )
     if not spec.pairs_by_code:
         print(f"{bot or spec.title} is connected; its credentials are in {token_source}.")
-        return await allow_own_address(options, settings, spec)
+        await allow_own_address(options, settings, spec)
+        await ask_needed_setting(settings, spec, credentials, is_tested=bool(bot))
+        print("Start the server: oldfriend serve   (if it is already running: oldfriend reload)")
+        return 0
     async with open_app(settings) as app:
         person, code = await create_code(
             app.db, app.clock, app.settings, await resolve_chat_person(app.db, options)
@@ -421,9 +426,24 @@ async def connect_channel(
     return 0
 
 
+async def ask_needed_setting(
+    settings: Settings, spec: ChannelSpec, credentials: ChannelCredentials, *, is_tested: bool
+) -> None:
+    """Ask for the setting without which nobody is answered; empty: later. Raises InvalidInput."""
+    needed = spec.needed_setting
+    if needed is None or getattr(settings.channels[spec.name], needed.name):
+        return
+    diagnosis = await diagnose_bot(spec, credentials, settings) if is_tested else ""
+    if not isinstance(diagnosis, str):
+        print(*(each.text for each in diagnosis.findings), sep="\n")
+    print(f"{needed.label} [later]: ", end="", flush=True)
+    if given := (await asyncio.to_thread(sys.stdin.readline)).strip():
+        write_settings(settings, {f"{spec.name}.{needed.name}": given})
+
+
 async def allow_own_address(
     options: argparse.Namespace, settings: Settings, spec: ChannelSpec
-) -> int:
+) -> None:
     """Ask for a person's own address on a channel without codes, and link it to them."""
     async with open_app(settings) as app:
         name = await resolve_chat_person(app.db, options)
@@ -434,13 +454,11 @@ async def allow_own_address(
             app.db, app.clock, settings, sender, name, channel=spec.name
         )
     print(f"{address} is known as {person.name}; nobody else is answered ({spec.name}.allowed).")
-    print("Start the server: oldfriend serve   (if it is already running: oldfriend reload)")
-    return 0
 
 
-def ask_credentials(spec: ChannelSpec) -> ChannelCredentials:
+def ask_credentials(settings: Settings, spec: ChannelSpec) -> ChannelCredentials:
     """Ask for all that opens a bot. Raises InvalidInput."""
-    print(spec.setup_help)
+    print(spec.setup_help.replace("{port}", str(settings.channels[spec.name].listen_port)))
     values = {}
     for each in spec.credentials:
         if each.is_secret:

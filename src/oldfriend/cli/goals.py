@@ -9,7 +9,7 @@ from oldfriend.cli.output import dumps
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
 from oldfriend.goals.goal_desk import GoalWishes
-from oldfriend.goals.goal_edits import GoalAction, add_goal, edit_goal, open_desk
+from oldfriend.goals.goal_edits import GoalAction, GoalEdit, add_goal, edit_goal, open_desk
 from oldfriend.presenters.goal_schemas import GoalSchema
 
 USAGE_HELP = (
@@ -75,6 +75,6 @@ async def change_goal(options: argparse.Namespace, name: str, action: GoalAction
             desk = await open_desk(tx, person, now=now)
             found = desk.find(name)
             goal = found[0].goal.id if len(found) == 1 else name
-            _, text = await edit_goal(tx, person, goal, action, now=now)
+            _, text = await edit_goal(tx, person, goal, GoalEdit(action=action), now=now)
         print(text)
     return 0

@@ -15,9 +15,10 @@ from oldfriend.db.merge_record import list_merges
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound, ServerProcessError
 from oldfriend.domain.messages import Person
-from oldfriend.inbound.account_linking import create_code_for, create_sign_in_link
+from oldfriend.inbound.account_linking import create_code_for, create_sign_in_link, label_account
 from oldfriend.inbound.link_commands import find_given_code
 from oldfriend.inbound.person_merge import MergePreview, merge_people, preview_merge, undo_merge
+from oldfriend.memory.credentials import list_front_end_names
 from oldfriend.memory.identities import list_identities
 
 TERMINAL: str = "terminal"
@@ -66,8 +67,9 @@ async def print_places(app: AppContext, person: Person) -> None:
     async with app.db.begin_read() as tx:
         places = await list_identities(tx, person.id)
         merges = await list_merges(tx, person.id, now=app.clock())
+        front_ends = await list_front_end_names(tx)
     for each in places:
-        print(f"{each.channel}: {each.address}")
+        print(f"{each.channel}: {label_account(each, front_ends) or each.address}")
     for merge in merges:
         until = from_micros(merge.undo_until, person.zone)
         print(

@@ -181,6 +181,7 @@ MessageCode: TypeAlias = Literal[
     "link_opens",
     "link_opens_instead",
     "link_spent",
+    "linked_by_code",
     "listens_here",
     "made_of_words",
     "mail_checked_by",

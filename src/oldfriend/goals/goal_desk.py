@@ -19,6 +19,7 @@ from oldfriend.goals.goal import (
     GoalStatus,
     Period,
     Progress,
+    Rhythm,
 )
 from oldfriend.goals.goal_phrases import (
     AskedGoal,
@@ -58,6 +59,7 @@ class GoalWishes:
     priority: int | None = None
     next_action: str | None = None  # "": there is none any more
     has_no_deadline: bool = False  # the one there was is taken away
+    text: str | None = None  # the goal in other words
 
 
 @dataclass(slots=True)
@@ -113,13 +115,7 @@ class GoalDesk:
 
     def build(self, text: str, wishes: GoalWishes) -> Goal:
         """Return a new goal. Raises InvalidInput."""
-        clean = " ".join(text.split())
-        if not clean or len(clean) > MAX_TEXT_CHARS:
-            raise InvalidInput(f"Say in 1 to {MAX_TEXT_CHARS} characters what you want to reach.")
-        scope = self.scope
-        phrases = load_goal_phrases(scope.language)
-        rhythm, pieces = phrases.find_rhythm(clean), phrases.find_pieces(clean)
-        is_counted = pieces is not None and rhythm is None
+        clean, scope = clean_text(text), self.scope
         goal = Goal(
             id=new_random_id(),
             person=scope.person,
@@ -128,7 +124,7 @@ class GoalDesk:
             message_seq=scope.message_seq,
             text=clean,
             language=scope.language,
-            rhythm=pieces.rhythm if pieces and is_counted else rhythm[0] if rhythm else None,
+            rhythm=read_rhythm(clean, scope.language),
             zone=scope.zone,
             created_at=scope.now,
             changed_at=scope.now,
@@ -136,8 +132,11 @@ class GoalDesk:
         return self.with_wishes(goal, wishes)
 
     def change(self, goal: Goal, wishes: GoalWishes) -> GoalDecision:
-        """Change what is told of a goal beside its text. Raises InvalidInput."""
+        """Change the text of a goal, or what is told beside it. Raises InvalidInput."""
         later = replace(self.with_wishes(goal, wishes), changed_at=self.scope.now)
+        if wishes.text is not None and clean_text(wishes.text) != goal.text:
+            text = clean_text(wishes.text)
+            later = replace(later, text=text, rhythm=read_rhythm(text, goal.language))
         return GoalDecision(text=self.confirm(later), goal=later, earlier=goal)
 
     def with_wishes(self, goal: Goal, wishes: GoalWishes) -> Goal:
@@ -250,6 +249,10 @@ class GoalDesk:
         if not fitting:
             return None
         gone, state = max(fitting, key=lambda each: each[0].at)
+        return self.take_back_step(state, gone)
+
+    def take_back_step(self, state: GoalState, gone: Progress) -> GoalDecision:
+        """Count one thing that was counted for a goal no more."""
         after = replace(state, progress=tuple(each for each in state.progress if each != gone))
         told = self.format_state(after) if has_count(state.goal) else ""
         return GoalDecision(
@@ -351,6 +354,23 @@ class GoalDesk:
         return formats.date.format(
             day=day.day, number=day.month, month=formats.months[day.month - 1], year=day.year
         )
+
+
+def clean_text(text: str) -> str:
+    """Return the text of a goal with single spaces. Raises InvalidInput."""
+    clean = " ".join(text.split())
+    if not clean or len(clean) > MAX_TEXT_CHARS:
+        raise InvalidInput(f"Say in 1 to {MAX_TEXT_CHARS} characters what you want to reach.")
+    return clean
+
+
+def read_rhythm(text: str, language: str) -> Rhythm | None:
+    """Return how often, or how many whole things, the text of a goal wants in each period."""
+    phrases = load_goal_phrases(language)
+    rhythm, pieces = phrases.find_rhythm(text), phrases.find_pieces(text)
+    if rhythm is not None:
+        return rhythm[0]
+    return pieces.rhythm if pieces is not None else None
 
 
 def find_step(state: GoalState, words: str) -> Progress | None:

@@ -7,11 +7,12 @@ are made one person, which ``person_merge`` does once they have seen what that m
 
 import asyncio
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from oldfriend.app.pid_lock import format_base_url
-from oldfriend.channels.channel import ChatRef, Sender
+from oldfriend.channels.channel import API_CHANNEL, ChatRef, Sender
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
@@ -28,6 +29,7 @@ from oldfriend.memory.groups import (
     leave_group,
 )
 from oldfriend.memory.identities import (
+    Identity,
     LinkCode,
     assign_identity,
     begin_code_attempt,
@@ -234,6 +236,7 @@ async def link_address(
         await set_language_if_unknown(tx, await get_person_by_id(tx, code.person), sender)
         if previous is not None and belongs_to_other:
             await remove_person(tx, previous.id)
+        await tx.notify()
     return "now_known"
 
 
@@ -273,13 +276,24 @@ async def link_own_address(
         await assign_identity(tx, person.id, channel=channel, address=sender.address, now=now)
         if previous is not None and is_other:
             await remove_person(tx, previous.id)
+        await tx.notify()
     return person
+
+
+def label_account(account: Identity, front_ends: Mapping[str, str]) -> str:
+    """Return what people know an account by; ``front_ends`` as by ``list_front_end_names``."""
+    if account.channel != API_CHANNEL:
+        return account.address
+    return next(
+        (name for start, name in front_ends.items() if account.address.startswith(start)), ""
+    )
 
 
 async def unlink_channel(db: Database, person: Person, channel: str) -> int:
     """Unlink a person from a channel and return how many addresses they had there."""
     async with db.begin_write() as tx:
         left = await leave_group(tx, person.id, channel)
+        await tx.notify()
         return left + await unlink_identities(tx, person.id, channel)
 
 

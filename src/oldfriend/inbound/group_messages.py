@@ -253,8 +253,6 @@ def build_group_message(
     """Build a submission from the point of view of the person whose memory it goes into."""
     is_own = group_ctx.speaker is not None and group_ctx.speaker.id == chat_context.person.id
     is_said = incoming.is_own_words and is_readable(intake, incoming)
-    if incoming.chat_ref.title and chat_context.person.id != group_ctx.group.id:
-        details = {**details, messages.GROUP_DETAIL: incoming.chat_ref.title}
     return MessageSubmission(
         text=incoming.text,
         at=incoming.at,

@@ -108,7 +108,6 @@ async def redeem_code(
             )
         async with app.db.begin_write() as tx:
             await begin_hints(tx, code.person, now=clock())
-            await tx.notify()
             linked = await get_person_by_id(tx, code.person)
         app.notifier.notify()
         return build_welcome(clock, incoming, linked, outcome)
@@ -184,6 +183,8 @@ async def unlink_sender(
             channel=channel,
             address=address,
         )
+        await tx.notify()
+    app.notifier.notify()
     is_allowed = address in app.settings.get_allowed_addresses(channel)
     return build_system_reply(incoming, person, "unlinked_allowed" if is_allowed else "unlinked")
 

@@ -9,16 +9,15 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import is_forgotten_delivery, lift_tombstone
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.notifications import QUEUES
-from oldfriend.beliefs.queries import get_belief, list_beliefs_about
+from oldfriend.beliefs.entity_relations import AMONG_PEOPLE, UNNAMED
+from oldfriend.beliefs.queries import attach_evidence, get_belief, list_beliefs_about
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import MemoryId, MessageId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import NEVER_BELIEVED
 from oldfriend.domain.messages import MAX_TEXT_CHARS, Chat, Message, Person, UnloggedMessage
-from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.forgetting.delete import preview_forget
 from oldfriend.inbound.accept import ensure_local_chat, precompute_terms
 from oldfriend.lang.detection import detect_language
@@ -45,8 +44,8 @@ from oldfriend.mcp_server.tool_arguments import (
     take_verbatim,
 )
 from oldfriend.mcp_server.tool_definitions import REMEMBER, build_tools, get_server_prompt
-from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.message_log import (
     WriteTarget,
     find_message_by_external_id,
@@ -399,17 +398,26 @@ class PersonMemory:
 
     async def _list_relations(self) -> list[JsonValue]:
         """Return who is around the person, those named last first: names to ask about."""
-        async with self.get_app().db.begin_read() as tx:
-            memories = await list_memories(tx, self.person.id)
-        relations = [
-            each
-            for each in memories
-            if each.memory.key.endswith(RELATION_KEY_SUFFIX)
-            and each.memory.status not in NEVER_BELIEVED
-        ]
-        relations.sort(key=lambda each: each.stats.last_seen, reverse=True)
-        told: list[JsonValue] = [*dict.fromkeys(each.memory.text for each in relations)]
-        return told[:MAX_RELATIONS]
+        app, person = self.get_app(), self.person
+        async with app.db.begin_read() as tx:
+            index = await app.index_cache.get_belief_index(tx, person.id)
+            living = {each.id for each in index.entities if each.kind in {"person", "pet"}}
+            relations = sorted(
+                (
+                    each.known
+                    for each in index.graph.list_neighbors(None)
+                    if each.edge.relation in AMONG_PEOPLE
+                    or (each.node in living and each.edge.relation not in UNNAMED)
+                ),
+                key=lambda known: known.stats.last_seen,
+                reverse=True,
+            )[:MAX_RELATIONS]
+            evidence = await list_object_evidence(tx, person.id, [k.memory.id for k in relations])
+        records, _ = fit_records(
+            belief_record(attach_evidence(each, evidence.get(each.memory.id, ())), person.zone)
+            for each in relations
+        )
+        return records
 
     async def _explain(self, wanted: str) -> dict[str, JsonValue]:
         """Return the evidence for a belief, a reply or a message. Raises NotFound."""

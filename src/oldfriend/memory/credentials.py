@@ -251,6 +251,12 @@ async def list_api_tokens(tx: Transaction, person: PersonId) -> list[ApiToken]:
     return [parse_token_row(row) for row in rows]
 
 
+async def list_front_end_names(tx: Transaction) -> dict[str, str]:
+    """Return the name of each front end's token, by what the addresses of its users begin with."""
+    rows = await tx.rows("SELECT print, name FROM web_token WHERE scope = 'frontend'")
+    return {get_front_end(row[0]): row[1] for row in rows}
+
+
 async def revoke_api_token(tx: Transaction, person: PersonId, token_id: str) -> None:
     """Revoke a person's token. Raises NotFound."""
     ended = await tx.run(

@@ -83,17 +83,20 @@ async def ensure_not_group(tx: Transaction, person: Person) -> None:
         )
 
 
-async def list_group_chats(tx: Transaction, person: PersonId) -> set[ChatId]:
-    """Return those of a person's or group's chats in which a group talks or has talked."""
+async def list_group_chats(tx: Transaction, person: PersonId) -> dict[ChatId, str]:
+    """Return those of a person's or group's chats in which a group talks or has talked.
+
+    Each has its title, which is empty where the platform has told none.
+    """
     rows = await tx.rows(
-        """SELECT c.id, c.channel, c.address, i.channel, i.address FROM chat c
+        """SELECT c.id, c.channel, c.address, c.title, i.channel, i.address FROM chat c
            JOIN identity i ON i.channel LIKE :groups WHERE c.person = :person""",
         person=person,
         groups=format_group_channel("%"),
     )
     return {
-        ChatId(chat)
-        for chat, channel, address, groups, group in rows
+        ChatId(chat): "" if title == channel else title
+        for chat, channel, address, title, groups, group in rows
         if groups in {format_group_channel(channel), format_former_group_channel(channel)}
         and re.split("/| left ", address, maxsplit=1)[0] == group
     }

@@ -33,6 +33,8 @@ async def redeem(app: AppContext, sender: Sender, digits: str) -> str:
     """Link a user by a code, and return the phrase that says what came of it."""
     place = (API_CHANNEL, sender.address)
     code, _ = await find_code(app.db, app.clock, place, digits, is_known=False)
-    if code is not None:
-        return await link_address(app.db, app.clock, API_CHANNEL, sender, None, code)
-    return "code_wrong"
+    if code is None:
+        return "code_wrong"
+    outcome = await link_address(app.db, app.clock, API_CHANNEL, sender, None, code)
+    app.notifier.notify()
+    return outcome

@@ -217,6 +217,15 @@ class ChannelSchema(Schema):
     credentials: tuple[ChannelCredentialSchema, ...] = field(
         metadata=describe("What the owner is asked for to connect a bot.")
     )
+    needed_setting: str | None = field(
+        metadata=describe(
+            "The setting without which nobody is answered; null if there is none.",
+            examples=["email.authserv_id"],
+        )
+    )
+    listen_port: int | None = field(
+        metadata=describe("The port here that the platform calls; null where it does not call.")
+    )
     make_link: str | None = field(
         metadata=describe("Where the platform makes the bot by itself; null if it does not.")
     )
@@ -238,7 +247,8 @@ class LinkedAccountSchema(Schema):
     address: str
     label: str = field(
         metadata=describe(
-            "The address to show; empty where it says nothing, as of a chat program's user."
+            "The address to show; of a chat program's user the name of the program's token, "
+            "empty if that is gone."
         )
     )
     linked_at: str

@@ -1,13 +1,39 @@
 """Goals: what a person wants to reach, for the API and the command line."""
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.desk_scope import DeskScope
-from oldfriend.goals.goal import GoalKind, GoalState, GoalStatus, Period
-from oldfriend.goals.goal_desk import PARTS_OF_UNIT, add_up, count_in_period, find_total
+from oldfriend.goals.goal import GoalKind, GoalState, GoalStatus, Period, Progress
+from oldfriend.goals.goal_desk import UNMEASURED, add_up, count_in_period
+from oldfriend.goals.goal_totals import PARTS_OF_UNIT, find_total
 from oldfriend.presenters.base_schema import Schema, describe, format_time
+
+MAX_STEPS: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoalStepSchema(Schema):
+    """Something that was counted for a goal."""
+
+    id: str
+    at: str
+    amount: float | None = field(
+        metadata=describe("How much, in the goal's unit or number; null if none was told.")
+    )
+    message: str | None = field(metadata=describe("The message that told of it."))
+
+    @classmethod
+    def from_domain(cls, step: Progress, *, zone: str, is_part: bool) -> Self:
+        """Present a step; `is_part`: its amount is in thousandths of the goal's unit."""
+        amount = step.amount / PARTS_OF_UNIT if is_part else float(step.amount)
+        return cls(
+            id=step.id,
+            at=format_time(step.at, zone),
+            amount=None if is_part and step.amount == UNMEASURED else amount,
+            message=step.message,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +63,9 @@ class GoalSchema(Schema):
     )
     amount_done: float | None = field(metadata=describe("How much of that was told in all."))
     unit: str | None = field(metadata=describe("The unit of these amounts.", examples=["km"]))
+    steps: tuple[GoalStepSchema, ...] = field(
+        metadata=describe("What was counted last, newest first, at most 20.")
+    )
     deadline: str | None
     next_action: str
     created: str
@@ -66,8 +95,12 @@ class GoalSchema(Schema):
             told=count,
             last_told=last,
             amount_wanted=None if total is None else total.value,
-            amount_done=None if total is None else add_up(state.progress) / PARTS_OF_UNIT,
+            amount_done=None if total is None else add_up(state.progress) / total.parts,
             unit=None if total is None else total.unit,
+            steps=tuple(
+                GoalStepSchema.from_domain(each, zone=zone, is_part=total is not None)
+                for each in reversed(state.progress[-MAX_STEPS:])
+            ),
             deadline=format_time(goal.deadline, zone),
             next_action=goal.next_action,
             created=format_time(goal.created_at, zone),

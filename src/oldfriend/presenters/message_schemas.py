@@ -1,6 +1,6 @@
 """Messages and evidence: what was said, and the words that a belief rests on."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
@@ -8,11 +8,10 @@ from typing import Any, Self
 from oldfriend.channels.channel import WEB_CHANNEL
 from oldfriend.domain.buttons import Button, find_buttons
 from oldfriend.domain.clock import Micros, from_micros
-from oldfriend.domain.ids import MessageId
+from oldfriend.domain.ids import ChatId, MessageId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence
 from oldfriend.domain.messages import (
-    GROUP_DETAIL,
     PRESSED_DETAIL,
     Message,
     Role,
@@ -53,7 +52,9 @@ class MessageSchema(Schema):
         metadata=describe("The channel on which it was sent.", examples=["web", "telegram"])
     )
     group: str | None = field(
-        metadata=describe("The title of the group in which it was said; null in private.")
+        metadata=describe(
+            "The title of the group in which it was said, where the chat lists it; null in private."
+        )
     )
     session: str = field(metadata=describe("The session the message belongs to."))
     turn: str | None = field(metadata=describe("The turn, which a message and its reply share."))
@@ -81,8 +82,17 @@ class MessageSchema(Schema):
     )
 
     @classmethod
-    def from_domain(cls, message: Message, *, with_audio: Container[MessageId] = ()) -> Self:
-        """Present a message to the API; ``with_audio`` holds the ids of messages with audio."""
+    def from_domain(
+        cls,
+        message: Message,
+        *,
+        with_audio: Container[MessageId] = (),
+        groups: Mapping[ChatId, str] | None = None,
+    ) -> Self:
+        """Present a message to the API.
+
+        ``with_audio`` holds the ids of messages with audio, ``groups`` the titles of group chats.
+        """
         return cls(
             id=message.id,
             version=message.version,
@@ -90,7 +100,7 @@ class MessageSchema(Schema):
             speaker=message.speaker,
             trust=message.trust,
             channel=message.channel,
-            group=message.details.get(GROUP_DETAIL),
+            group=(groups or {}).get(message.chat) or None,
             session=message.session,
             turn=message.turn,
             text=message.text,

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.goals.goal import STATUSES as GOAL_STATUSES
 from oldfriend.goals.goal_desk import GoalWishes
-from oldfriend.goals.goal_edits import GoalAction, add_goal, edit_goal
+from oldfriend.goals.goal_edits import GoalAction, GoalEdit, add_goal, edit_goal
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.presenters.goal_schemas import GoalSchema
 from oldfriend.presenters.task_schemas import TaskSchema
@@ -132,7 +132,7 @@ class RecordMethods(OpenMemory):
             self._app.clock(),
         )
         async with self._app.db.begin_write() as tx:
-            state, _ = await edit_goal(tx, person, goal_id, action, now=now)
+            state, _ = await edit_goal(tx, person, goal_id, GoalEdit(action=action), now=now)
         return GoalSchema.from_domain(state, zone=person.zone, now=now)
 
     async def add_watch(

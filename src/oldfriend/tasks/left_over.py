@@ -74,6 +74,12 @@ def is_other(day: TimeWord, than: TimeWord) -> bool:
     return any(day.groups.get(each) != than.groups.get(each) for each in names)
 
 
+def is_apart(told: Told) -> bool:
+    """Whether a reminder has a day of its own, another one than that of the event told beside."""
+    day = None if told.event is None else told.event.day
+    return day is not None and told.day is not None and is_other(day, told.day)
+
+
 def is_sigh(text: str, asked: AskedTask, again: re.Pattern[str], *, is_question: bool) -> bool:
     """Tell whether a sentence only says that a time comes again, as in "Monday again.".
 

@@ -62,7 +62,11 @@ def read_about_list(phrases: TaskPhrases, sentence: str) -> AskedTask | None:
 def read_run(phrases: TaskPhrases, run: Sequence[str]) -> Read:
     """Return what sentences ask for: two reminders or more, each in its own, or one in all."""
     single = [phrases.read_reminders(each) for each in run] if len(run) > 1 else []
-    is_whole = [all(is_complete(phrases, each) for each in found) for found in single]
+    asks = [bool(phrases.list_cues(each)) for each in run]
+    is_whole = [
+        all(is_complete(phrases, each) for each in found) and (is_asking or not any(asks[at:]))
+        for at, (found, is_asking) in enumerate(zip(single, asks, strict=False))
+    ]
     complete = [
         each for found, whole in zip(single, is_whole, strict=True) if whole for each in found
     ]

@@ -12,13 +12,14 @@ from typing import Final
 
 from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.tasks.asked_task import AskedTask
-from oldfriend.tasks.left_over import has_left_over, is_other
+from oldfriend.tasks.left_over import has_left_over, is_apart, is_other
 from oldfriend.tasks.reminder_text import MIN_CLEAR, WHAT, find_what
 from oldfriend.tasks.request_features import TaggedToken
 from oldfriend.tasks.request_tagger import KINDS, LABELS, MAX_NONE, TaggedMessage
 from oldfriend.tasks.time_words import TimeBook, TimeWord
 from oldfriend.tasks.told_time import Question, Told
-from oldfriend.tasks.when_spans import HOLE, Span, is_inside, is_short, is_weekday, mask, read_when
+from oldfriend.tasks.weekday_series import HOLE, is_weekday
+from oldfriend.tasks.when_spans import Span, is_inside, is_short, mask, read_when
 
 WHEN, EVENT = (LABELS.index(each) for each in ("when", "event"))
 NONE, TODO, ASK, REMINDER = (KINDS.index(each) for each in ("none", "todo", "ask", "reminder"))
@@ -39,7 +40,7 @@ MIN_SURELY_WHEN: Final = 0.9
 MIN_CERTAINLY_WHEN: Final = 0.97
 MIN_CUT: Final = 0.8
 """Two times of which each is as likely one of a reminder's are those of two reminders."""
-MAX_EVENT: Final = 0.1
+MAX_EVENT: Final = 0.2
 """Words of time that are so unlikely to tell when to remind tell when something else is."""
 MIN_APART: Final = 0.6
 """A day that is as much likelier than the hour beside it, or less, is told apart from it."""
@@ -179,7 +180,9 @@ def is_told_surely(cluster: Cluster, chosen: Sequence[Cluster]) -> bool:
         if each is not cluster and each.likely >= MIN_CERTAINLY_WHEN
         for kind in each.kinds
     }
-    return cluster not in chosen and cluster.kinds <= sure
+    is_series = "every" in sure  # else "by Friday" is a day, and ends nothing
+    kinds = {"day" if each == "until" and not is_series else each for each in cluster.kinds}
+    return cluster not in chosen and kinds <= sure
 
 
 def has_unread_hour(tagged: TaggedMessage, told: Told, spans: Sequence[Span]) -> bool:
@@ -231,7 +234,7 @@ def find_events(
 
 def list_lent(told: Told, others: Sequence[TimeWord]) -> list[Span]:
     """List the words that tell when something else is, if the time of a reminder rests on it."""
-    is_lent = told.event is not None or told.offset is not None
+    is_lent = told.offset is not None or (told.event is not None and not is_apart(told))
     return [(each.start, each.end) for each in others] if is_lent else []
 
 
@@ -454,10 +457,9 @@ def find_when(
     taken = [each.span for each in chosen]
     runs: list[tuple[int, int, int]] = []
     for place, token in enumerate(tagged.tokens):
-        is_when = is_inside(token.start, taken) or (
-            best[place] == WHEN and not is_inside(token.start, rejected)
-        )
-        if not is_when:
+        is_when = best[place] == WHEN
+        is_taken = is_inside(token.start, taken) and (is_when or not token.cue)
+        if not is_taken and not (is_when and not is_inside(token.start, rejected)):
             continue
         if runs and is_number(tagged.tokens[runs[-1][2] + 1 : place], tagged.text):
             runs[-1] = (runs[-1][0], token.end, place)

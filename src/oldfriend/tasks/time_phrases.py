@@ -162,8 +162,7 @@ class TimeResolver:
     def resolve_amount(self, amount: TimeWord) -> Resolved | Ambiguous:
         """Return the time some minutes or hours from now."""
         minutes = round(60 * amount.units.get("hour", 0) + amount.units.get("minute", 0))
-        days = round(amount.units.get("day", 0))
-        ahead = timedelta(minutes=minutes, days=days)
+        ahead = timedelta(minutes=minutes, days=round(amount.units.get("day", 0)))
         if not timedelta() < ahead < timedelta(days=366 * MAX_YEARS):
             return Ambiguous(question="when")
         return Resolved(due_at=self.now + round(ahead.total_seconds() * SECOND))
@@ -196,7 +195,8 @@ class TimeResolver:
         if day is None:
             return self.resolve_next(told.clock, part, times)
         if day == self.today:
-            return self.resolve_today(told.clock, times)
+            is_night = part == "night" and not (told.day and "hour" in told.day.entry)
+            return self.resolve_today(told.clock, times, is_night=is_night)
         times = self.choose_morning(told.clock, times)
         if len(times) > 1:
             return self.ask_half(told.clock)
@@ -239,13 +239,17 @@ class TimeResolver:
             return self.ask_half(clock)
         return self.refuse_past_time(self.combine(self.today + timedelta(days=1), times[0]))
 
-    def resolve_today(self, clock: TimeWord, times: list[int]) -> Resolved | Ambiguous:
-        """Return the time that a clock's words may still mean today."""
+    def resolve_today(
+        self, clock: TimeWord, times: list[int], *, is_night: bool
+    ) -> Resolved | Ambiguous:
+        """Return the time that a clock's words may still mean today, or in the night that comes."""
         coming = self.list_coming(times)
         if len(coming) == 1 or self.is_soon(coming):
             return Resolved(due_at=coming[0])
         if coming:
             return self.ask_half(clock)
+        if is_night and times[0] < 60 * LATEST_NIGHT < 60 * self.local.hour:
+            return Resolved(due_at=self.to_micros(self.combine(self.today, times[0] + 60 * HOURS)))
         return Ambiguous(question="past", options=(format_minutes(times[0]),))
 
     def resolve_hour_near(self, due_at: Micros | None, told: Told) -> Resolved | None:

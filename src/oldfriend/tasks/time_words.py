@@ -111,7 +111,7 @@ class TimeBook:
             self._say(self._close(self._bound(pack[name])), is_inner=True)
             for name in ("day_after", "until_lead", "except_lead")
         )
-        self._soft, self.refers, self.past, self.no_clock, self._start_lead, self._start_tail = (
+        self._soft, self.refers, self.past, self.no_clock, self.start_lead, self._start_tail = (
             self._say(f"(?:{pack[name]})")
             for name in ("soft", "refers", "past", "no_clock", "start_lead", "start_tail")
         )
@@ -190,7 +190,7 @@ class TimeBook:
     def is_start(self, text: str, start: int, end: int) -> bool:
         """Whether words before or behind a day in a text say that something begins on it."""
         text = to_simplified(text)
-        leads = self._start_lead.finditer(text, 0, start)
+        leads = self.start_lead.finditer(text, 0, start)
         is_led = any(not text[each.end() : start].strip(" ,:，：") for each in leads)
         return is_led or self._start_tail.match(text[end:].lstrip()) is not None
 

@@ -5,30 +5,34 @@ series, and what a reminder is about may lend its day to "that day" or "an hour 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from oldfriend.lang.chinese_variants import to_simplified
-from oldfriend.tasks.series_phrases import DAY_NAMES, SHORT_STEPS
+from oldfriend.tasks.series_phrases import SHORT_STEPS
 from oldfriend.tasks.time_words import TimeBook, TimeWord
-from oldfriend.tasks.told_time import Told, collect
+from oldfriend.tasks.told_time import Told, collect, is_bare_series
+from oldfriend.tasks.weekday_series import (
+    HOLE,
+    MAX_JOINT,
+    WITHOUT,
+    add_weekdays,
+    is_range,
+    join_ranges,
+    join_weekdays,
+    leave_out,
+)
 
 Span = tuple[int, int]
 
-HOLE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 _WORD: Final = re.compile(r"\w")
 DAILY: Final = TimeWord(start=0, end=0, kind="every", entry={"freq": "DAILY"})
-WITHOUT: Final[Mapping[str, Any]] = {"without": True}
-"""Of words that only say on which days a series does not come."""
-RANGE_MARKS: Final = frozenset("-–~")
 _SHORT: Final = frozenset({"minute", "hour"})
 _OF_EVENTS: Final = frozenset({"clock", "part", "day", "every", "amount"})
 MAX_GAP: Final = 2
 """Characters between two words of one end."""
-MAX_JOINT: Final = 12
-"""Characters between a word that leads to an end and the end itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +50,16 @@ def read_when(
     """Read the time that spans of a text tell; the others tell when something else is."""
     masked = mask(text, spans)
     words = book.find_loosely(masked)
-    words = join_ends(book, masked, leave_out(book, masked, words))
+    words = join_ranges(book, masked, leave_out(book, masked, words))
+    words = join_ends(book, masked, words)
     unread = find_unread(book, masked, words)
     said = to_simplified(mask(text, others))
     found = drop_lone_parts(book, said, book.find_events(said)) if others else []
-    events = join_series(book, said, found)
+    is_after = any(
+        "after" in each.entry and book.start_lead.match(text[each.end :].lstrip()) is None
+        for each in words
+    )
+    events = join_series(book, said, choose_hours(book, said, found, is_after=is_after))
     told = tell(book, to_simplified(masked), words, events)
     if told is not None and told.clock is not None and not (told.offset or told.amount):
         told = place_before(told, tell_event(book, said, events))
@@ -71,6 +80,28 @@ def drop_lone_parts(book: TimeBook, said: str, words: Sequence[TimeWord]) -> lis
             for other in words
         )
     ]
+
+
+def choose_hours(
+    book: TimeBook, said: str, words: Sequence[TimeWord], *, is_after: bool
+) -> list[TimeWord]:
+    """Return words of when something is with the hour of it that a reminder rests on.
+
+    Of "from nine to eleven" that is the first, or the last for what comes after it. Beside a day
+    that has its hour, another number is none: "round 1 is on Saturday at ten".
+    """
+    clocks = [each for each in words if each.kind == "clock"]
+    days = [each for each in words if each.kind == "day"]
+    pairs = [each for each in pairwise(clocks) if is_range(book, said, *each)]
+    own = [each for each in clocks if any(is_beside(book, said, each, day) for day in days)]
+    own += [each for pair in pairs if any(one in own for one in pair) for each in pair]
+    left_out = [one if is_after else other for one, other in pairs]
+    left_out += [
+        each
+        for each in clocks
+        if own and not any(each is hour or is_beside(book, said, each, hour) for hour in own)
+    ]
+    return [each for each in words if each not in left_out]
 
 
 def is_beside(book: TimeBook, said: str, one: TimeWord, other: TimeWord) -> bool:
@@ -94,11 +125,6 @@ def place_before(told: Told, event: Told | None) -> Told:
 def tell_event(book: TimeBook, said: str, events: Sequence[TimeWord]) -> Told | None:
     """Return when something else is, if its hour is told and is one."""
     words = [each for each in events if each.kind in _OF_EVENTS]
-    clocks = [each for each in words if each.kind == "clock"]
-    for one, other in pairwise(clocks):
-        between = said[one.end : other.start].strip()
-        if between in RANGE_MARKS or book.find_until(between) == [(0, len(between))]:
-            words.remove(other)  # it ends then
     told = tell(book, said, words, ())
     if told is None or told.clock is None:
         return None
@@ -121,63 +147,6 @@ def find_unread(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> str:
     parts = (book.drop_soft(each).strip() for each in "".join(kept).split(HOLE))
     left = [each for each in parts if _WORD.search(each) and book.drop_joints(each)]
     return " ".join(" ".join(left).split())
-
-
-def leave_out(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> list[TimeWord]:
-    """Return words in which a series of days is one without the weekdays after "except"."""
-    series = [each for each in words if is_of_days(each)]
-    for start, end in book.find_except(masked):
-        named = [
-            each
-            for each in words
-            if each.start >= end and is_named(each) and HOLE not in masked[start : each.start]
-        ]
-        left_out: list[TimeWord] = []
-        for each in named:
-            before = left_out[-1].end if left_out else end
-            if each.start - before > MAX_JOINT or book.drop_joints(masked[before : each.start]):
-                break
-            left_out.append(each)
-        kept = [each for each in series if each not in left_out]
-        if not left_out or len(kept) != 1:
-            continue
-        less = {day for each in left_out for day in list_weekdays(book, each)}
-        days = set(list_weekdays(book, kept[0])) - less
-        if not days:
-            continue
-        rest = [each for each in words if each not in [*left_out, kept[0]]]
-        part = {"part": kept[0].entry["part"]} if "part" in kept[0].entry else {}
-        every = make_weekly([kept[0]], days)
-        mark = TimeWord(start=start, end=left_out[-1].end, kind="every", entry=WITHOUT)
-        joined = replace(every, entry={**every.entry, **part})
-        return sorted([*rest, joined, mark], key=lambda each: each.start)
-    return [*words]
-
-
-def is_of_days(word: TimeWord) -> bool:
-    """Whether words of a series mean all days, or weekdays that they name."""
-    if word.kind != "every" or "interval" in word.entry or "n" in word.groups:
-        return False
-    is_weekly = word.entry.get("freq", "WEEKLY") == "WEEKLY"
-    return word.entry.get("freq") == "DAILY" or (
-        is_weekly and bool("byday" in word.entry or "days" in word.groups)
-    )
-
-
-def is_named(word: TimeWord) -> bool:
-    """Whether words name weekdays, of a series or not."""
-    is_weekend = word.kind in {"day", "every"} and "byday" in word.entry and "ask" in word.entry
-    return is_weekday(word) or is_weekend or (word.kind == "every" and "days" in word.groups)
-
-
-def list_weekdays(book: TimeBook, word: TimeWord) -> list[int]:
-    """List the weekdays that words mean; all of them for a series of days."""
-    if "day" in word.groups:
-        return [book.read_weekday(word.groups["day"])]
-    if "days" in word.groups:
-        return book.read_weekdays(word.groups["days"])
-    named = word.entry.get("byday", ",".join(DAY_NAMES))
-    return [DAY_NAMES.index(each) for each in named.split(",")]
 
 
 def join_ends(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> list[TimeWord]:
@@ -269,9 +238,12 @@ def tell(
 
 def join_series(book: TimeBook, masked: str, words: list[TimeWord]) -> list[TimeWord]:
     """Return words with the series and the ends of one that some of them are together."""
-    is_series = any(each.kind == "every" for each in words)
-    if not is_series:
-        words = join_weekdays(book, masked, words)
+    series = [each for each in words if each.kind == "every"]
+    is_series = bool(series)
+    if all(is_every_week(book, each) for each in series):
+        rest = [each for each in words if each not in series]
+        named = join_weekdays(book, masked, rest)
+        words = words if named is rest else named
     if any(each.kind in {"clock", "amount"} for each in words):
         words = [each for each in words if each.kind != "vague"]
     words = join_window(book, words)
@@ -281,6 +253,15 @@ def join_series(book: TimeBook, masked: str, words: list[TimeWord]) -> list[Time
     if is_ended and not any(each.kind == "every" for each in words):
         words = [*words, DAILY]
     return words
+
+
+def is_every_week(book: TimeBook, word: TimeWord) -> bool:
+    """Whether words of a series only say that it comes each week."""
+    if not is_bare_series(word):
+        return False
+    unit = word.groups.get("unit")
+    is_week = unit is not None and book.read_unit(unit) == "week"
+    return is_week or word.entry.get("freq") == "WEEKLY"
 
 
 def add_clocks(book: TimeBook, told: Told, masked: str, words: Sequence[TimeWord]) -> Told | None:
@@ -380,54 +361,11 @@ def end_series(word: TimeWord) -> TimeWord:
     return replace(word, kind="until", entry={"length": dict(word.units)})
 
 
-def is_weekday(word: TimeWord) -> bool:
-    """Whether a word is the name of a weekday and nothing more."""
-    return word.kind == "day" and "day" in word.groups and not set(word.entry) - {"said", "alone"}
-
-
 def is_end_of_days(book: TimeBook, word: TimeWord) -> bool:
     """Whether words tell for how many days something is to come, and so that it is a series."""
     if "unit" in word.groups and book.read_unit(word.groups["unit"]) in _SHORT:
         return False
     return word.kind == "until" and ("n" in word.groups or bool(word.entry.get("open")))
-
-
-def join_weekdays(book: TimeBook, masked: str, words: list[TimeWord]) -> list[TimeWord]:
-    """Return words in which two weekdays or more are a series."""
-    named = [each for each in words if is_weekday(each)]
-    days = {book.read_weekday(each.groups["day"]) for each in named}
-    for first, last in pairwise(named):
-        between = masked[first.end : last.start].strip()
-        if between in RANGE_MARKS or book.find_until(between) == [(0, len(between))]:
-            start, end = (book.read_weekday(each.groups["day"]) for each in (first, last))
-            days |= {(start + each) % 7 for each in range((end - start) % 7 + 1)}
-    if len(days) < 2 or any(each.kind == "offset" for each in words):
-        return words
-    if HOLE in masked[named[0].start : named[-1].end]:
-        return words  # two days of which one may be meant
-    return [each for each in words if each not in named] + [make_weekly(named, days)]
-
-
-def make_weekly(named: Sequence[TimeWord], days: set[int]) -> TimeWord:
-    """Return the words of a series on some weekdays."""
-    entry: dict[str, Any] = {"byday": ",".join(DAY_NAMES[each] for each in sorted(days))}
-    return TimeWord(start=named[0].start, end=named[-1].end, kind="every", entry=entry)
-
-
-def add_weekdays(
-    book: TimeBook, every: TimeWord, days: list[TimeWord], words: list[TimeWord]
-) -> tuple[list[TimeWord], list[TimeWord]]:
-    """Add the weekdays that are told beside a series of weekdays to it: "every Tuesday and Sat"."""
-    named = [each for each in days if is_weekday(each)]
-    said = every.groups.get("days")
-    if not named or said is None or set(every.entry) - {"said"}:
-        return days, words
-    known = {*book.read_weekdays(said), *(book.read_weekday(each.groups["day"]) for each in named)}
-    joined = make_weekly([every, *named], known)
-    return (
-        [each for each in days if each not in named],
-        [joined if each is every else each for each in words],
-    )
 
 
 def borrow(

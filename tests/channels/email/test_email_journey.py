@@ -28,11 +28,16 @@ def server() -> Iterator[MailServer]:
 
 
 def connect(
-    data: Path, monkeypatch: pytest.MonkeyPatch, server: MailServer, *options: str, own: str = NORA
+    data: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    server: MailServer,
+    *options: str,
+    own: str = NORA,
+    checked_by: str = "",
 ) -> int:
     """Connect by the command, typing what it asks for."""
     typed = [ADDRESS, PASSWORD, server.imap_url, server.smtp_url] if not options else []
-    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([*typed, own, ""])))
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([*typed, own, checked_by, ""])))
     return main(["--data", str(data), "connect", "email", *options])
 
 
@@ -112,10 +117,15 @@ def test_somebody_else_is_let_in_by_their_address_alone(
     """Each by the command; nobody takes an address that is no address."""
     data = tmp_path / "data"
     assert connect(data, monkeypatch, server) == 0
+    assert load_settings({}, data=str(data)).channels["email"].authserv_id is None
     with_ben = ("--person", "Ben", "--new-person")
-    assert connect(data, monkeypatch, server, *with_ben, own="ben@else.example") == 0
+    assert (
+        connect(data, monkeypatch, server, *with_ben, own="ben@else.example", checked_by=SERVER_ID)
+        == 0
+    )
     assert connect(data, monkeypatch, server, "--no-test", own="no address") != 0
 
     assert "ben@else.example is known as Ben" in capsys.readouterr().out
     allowed = load_settings({}, data=str(data)).get_allowed_addresses("email")
     assert allowed == (NORA, "ben@else.example")
+    assert load_settings({}, data=str(data)).channels["email"].authserv_id == SERVER_ID

@@ -7,11 +7,11 @@ from typing import Annotated, Final
 import segno
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshUser, HubDep, OwnerUser
+from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshOwner, FreshUser, HubDep, OwnerUser
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.requests import BotCredentialsRequest, GivenCodeRequest
+from oldfriend.api.requests import BotCredentialsRequest, GivenCodeRequest, OwnAddressRequest
 from oldfriend.api.settings_reload import SettingsWriterDep
-from oldfriend.channels.channel import API_CHANNEL, WEB_CHANNEL, ChannelSpec
+from oldfriend.channels.channel import WEB_CHANNEL, ChannelSpec, Sender
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.keys import delete_key
 from oldfriend.config.provider_resolution import (
@@ -20,12 +20,19 @@ from oldfriend.config.provider_resolution import (
     store_channel_credentials,
 )
 from oldfriend.config.settings import Settings
+from oldfriend.config.settings_catalog import allow_address
 from oldfriend.db.merge_record import list_merges
 from oldfriend.domain.errors import InvalidInput, NotFound, PlatformRejected, PlatformUnavailable
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.inbound.account_linking import create_code_for, unlink_channel
+from oldfriend.inbound.account_linking import (
+    create_code_for,
+    label_account,
+    link_own_address,
+    unlink_channel,
+)
 from oldfriend.inbound.link_commands import confirm_given_code, preview_given_code
 from oldfriend.inbound.person_merge import undo_merge
+from oldfriend.memory.credentials import list_front_end_names
 from oldfriend.memory.identities import (
     CODE_TTL,
     list_identities,
@@ -47,7 +54,8 @@ from oldfriend.presenters.configuration_schemas import (
     MergePreviewSchema,
     PersonMergeSchema,
 )
-from oldfriend.runtime.bot_connections import register_bot
+from oldfriend.presenters.state_schemas import FindingSchema, HealthSchema
+from oldfriend.runtime.bot_connections import diagnose_bot, register_bot
 
 API_TIMEOUT_S: Final = 5.0
 
@@ -86,12 +94,34 @@ async def show_channel(spec: ChannelDep, me: CurrentUser, hub: HubDep) -> Channe
             )
             for each in spec.credentials
         ),
+        needed_setting=None
+        if spec.needed_setting is None
+        else f"{spec.name}.{spec.needed_setting.name}",
+        listen_port=app.settings.channels[spec.name].listen_port,
         make_link=spec.make_link,
         people=tuple(
             [LinkedPersonSchema(name=each.name, addresses=count) for each, count in linked]
             if sees_all
             else []
         ),
+    )
+
+
+@router.get("/check", summary="Check a channel with its platform")
+async def check_bot(spec: ChannelDep, _: OwnerUser, hub: HubDep) -> HealthSchema:
+    """Return what the platform says of the bot; nothing if none is connected."""
+    settings = hub.app.settings
+    credentials = await asyncio.to_thread(find_channel_credentials, settings, spec)
+    if credentials is None:
+        return HealthSchema(findings=())
+    diagnosis = await diagnose_bot(spec, credentials, settings)
+    if isinstance(diagnosis, str):
+        return HealthSchema(findings=(FindingSchema.from_check(diagnosis, is_well=False),))
+    return HealthSchema(
+        findings=tuple(
+            FindingSchema.from_check(each.text, is_well=not each.is_problem)
+            for each in diagnosis.findings
+        )
     )
 
 
@@ -157,6 +187,32 @@ async def create_link_code(spec: ChannelDep, me: FreshUser, hub: HubDep) -> Link
     )
 
 
+@router.post("/mine", status_code=204, summary="Link an address of your own")
+async def link_my_address(
+    spec: ChannelDep,
+    given: OwnAddressRequest,
+    _: FreshOwner,
+    hub: HubDep,
+    writer: SettingsWriterDep,
+) -> Response:
+    """Link your address on a channel on which nobody sends a code, and let it in."""
+    if spec.pairs_by_code:
+        raise InvalidInput(
+            localizable(
+                "linked_by_code",
+                f"Link yourself on {spec.title} by a code, which you send there.",
+                title=spec.title,
+            )
+        )
+    address = await writer.apply(
+        hub, lambda settings: allow_address(settings, spec.name, given.address)
+    )
+    app, sender = hub.app, Sender(address=address, name="")
+    await link_own_address(app.db, app.clock, app.settings, sender, None, channel=spec.name)
+    app.notifier.notify()
+    return Response(status_code=204)
+
+
 @router.delete("/mine", status_code=204, summary="Unlink your account")
 async def unlink_me(spec: ChannelDep, me: AdminScopeUser, hub: HubDep) -> Response:
     """Unlink the account. Messages stay."""
@@ -166,6 +222,7 @@ async def unlink_me(spec: ChannelDep, me: AdminScopeUser, hub: HubDep) -> Respon
                 "you_not_on_channel", f"You are not known on {spec.title}.", title=spec.title
             )
         )
+    hub.app.notifier.notify()
     return Response(status_code=204)
 
 
@@ -185,6 +242,7 @@ async def unlink_person(spec: ChannelDep, name: str, _: OwnerUser, hub: HubDep) 
                 title=spec.title,
             ),
         )
+    hub.app.notifier.notify()
     return Response(status_code=204)
 
 
@@ -213,12 +271,13 @@ async def show_places(me: AdminScopeUser, hub: HubDep) -> LinkedAccountsSchema:
     async with hub.app.db.begin_read() as tx:
         identities = await list_identities(tx, me.person.id)
         merges = await list_merges(tx, me.person.id, now=now)
+        front_ends = await list_front_end_names(tx)
     return LinkedAccountsSchema(
         items=tuple(
             LinkedAccountSchema(
                 channel=each.channel,
                 address=each.address,
-                label="" if each.channel == API_CHANNEL else each.address,
+                label=label_account(each, front_ends),
                 linked_at=format_time(each.created_at, zone),
             )
             for each in identities
@@ -293,4 +352,6 @@ async def unlink_place(
             raise NotFound(
                 localizable("you_not_on_channel", f"You are not known on {channel}.", title=channel)
             )
+        await tx.notify()
+    hub.app.notifier.notify()
     return Response(status_code=204)

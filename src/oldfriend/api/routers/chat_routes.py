@@ -42,6 +42,7 @@ from oldfriend.memory.chat_history import (
     list_messages_containing,
     list_messages_with_audio,
 )
+from oldfriend.memory.groups import list_group_chats
 from oldfriend.memory.message_log import find_message_by_external_id, get_message
 from oldfriend.memory.people import get_chat, get_person_by_id
 from oldfriend.memory.receipts import find_receipt
@@ -172,8 +173,11 @@ async def search_messages(
         found = await list_messages_containing(tx, me.person.id, q, at=at, seq=seq, limit=limit + 1)
         page = found[:limit]
         with_audio = await list_messages_with_audio(tx, me.person.id, [each.id for each in page])
+        groups = await list_group_chats(tx, me.person.id)
     return MessageSearchPageSchema(
-        items=tuple(MessageSchema.from_domain(each, with_audio=with_audio) for each in page),
+        items=tuple(
+            MessageSchema.from_domain(each, with_audio=with_audio, groups=groups) for each in page
+        ),
         next=page[-1].id if len(found) > limit else None,
     )
 
@@ -346,7 +350,7 @@ async def stream_chat_events(
     `chat.connection.ready`, `.heartbeat` (every 30 s); `chat.message.user_appended`, `.token`,
     `.done`, `.voice_ready`, `.edited`, `.stopped`, `.given_up`, `.failed`; `chat.session.boundary`;
     `chat.mood.update`; `chat.companion.renamed`; `chat.settings.updated`; `chat.tasks.updated`;
-    `chat.places.updated` (an app was linked or unlinked);
+    `chat.linked_accounts.updated` (an app was linked or unlinked);
     `chat.history.changed` (so much is new that the page should be reloaded);
     `memory.<kind>.created` and `.changed`;
     `memory.entity.confirmed`, `.description_updated`, `.changed`; `memory.rewritten` (something was
@@ -448,6 +452,7 @@ async def to_messages_shape(
     """Convert a window to a page of messages."""
     messages = window.messages
     with_audio = await list_messages_with_audio(tx, person, [each.id for each in messages])
+    groups = await list_group_chats(tx, person)
     span = (
         {"since": messages[0].at, "until": messages[-1].at}
         if messages
@@ -455,7 +460,10 @@ async def to_messages_shape(
     )
     unanswered = await list_unanswered_turns(tx, person, **span)
     return MessagePageSchema(
-        items=tuple(MessageSchema.from_domain(each, with_audio=with_audio) for each in messages),
+        items=tuple(
+            MessageSchema.from_domain(each, with_audio=with_audio, groups=groups)
+            for each in messages
+        ),
         earlier=messages[0].id if messages and window.has_earlier else None,
         later=messages[-1].id if messages and window.has_later else None,
         unanswered=tuple(UnansweredTurnSchema.from_domain(each) for each in unanswered),

@@ -16,6 +16,9 @@ from oldfriend.domain.clock import DAY, Micros, from_micros, parse_timestamp
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Memory, Summary
+from oldfriend.domain.messages import Person
+from oldfriend.goals.goal import Goal
+from oldfriend.goals.goal_store import list_goals
 from oldfriend.memory.calendar_days import (
     SessionSpan,
     count_messages_by_quarter_hour,
@@ -27,9 +30,13 @@ from oldfriend.memory.calendar_days import (
     list_summaries_between,
 )
 from oldfriend.memory.chat_history import list_messages_after, list_messages_with_audio
+from oldfriend.memory.groups import list_group_chats
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_sentences import build_sentence
 from oldfriend.presenters.message_schemas import MessageSchema
+from oldfriend.tasks.recurrence import find_next
+from oldfriend.tasks.task import Task
+from oldfriend.tasks.task_store import list_tasks
 
 MAX_EVENTS: Final = 3
 MAX_DAY_MESSAGES: Final = 200
@@ -68,6 +75,16 @@ class DueItemSchema(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedItemSchema(Schema):
+    """A task or a goal that is due on a day."""
+
+    id: str
+    kind: Literal["task", "goal"]
+    text: str
+    at: str | None = field(metadata=describe("When on this day; null if only the day was told."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DayOverviewSchema(Schema):
     """A day with messages, events or due items."""
 
@@ -80,10 +97,16 @@ class DayOverviewSchema(Schema):
     due: tuple[DueItemSchema, ...] = field(
         metadata=describe("Commitments and expectations for the day.")
     )
+    planned: tuple[PlannedItemSchema, ...] = field(metadata=describe("Tasks and goals due then."))
 
     @classmethod
     def from_domain(
-        cls, day: date, messages: int, happened: Sequence[Memory], due: Sequence[Memory]
+        cls,
+        day: date,
+        messages: int,
+        happened: Sequence[Memory],
+        due: Sequence[Memory],
+        planned: Sequence[PlannedItemSchema],
     ) -> Self:
         """Present a day: the first MAX_EVENTS events, and everything that is due."""
         return cls(
@@ -92,6 +115,7 @@ class DayOverviewSchema(Schema):
             happened=tuple(DayEventSchema.from_domain(each) for each in happened[:MAX_EVENTS]),
             more=max(len(happened) - MAX_EVENTS, 0),
             due=tuple(DueItemSchema.from_domain(each) for each in due),
+            planned=tuple(planned),
         )
 
 
@@ -200,6 +224,7 @@ class DaySchema(Schema):
     due: tuple[DueItemSchema, ...] = field(
         metadata=describe("Commitments and expectations for the day.")
     )
+    planned: tuple[PlannedItemSchema, ...] = field(metadata=describe("Tasks and goals due then."))
     summaries: tuple[DaySummarySchema, ...] = field(
         metadata=describe("Summaries of its conversations, without overlaps.")
     )
@@ -214,13 +239,18 @@ def list_days(
     said: Mapping[date, int],
     happened: Mapping[date, Sequence[Memory]],
     due: Mapping[date, Sequence[Memory]],
+    planned: Mapping[date, Sequence[PlannedItemSchema]],
 ) -> tuple[DayOverviewSchema, ...]:
-    """Return the days with messages, events or due dates, in order."""
+    """Return the days with messages, events, due dates or plans, in order."""
     return tuple(
         DayOverviewSchema.from_domain(
-            day, said.get(day, 0), happened.get(day, ()), due.get(day, ())
+            day,
+            said.get(day, 0),
+            happened.get(day, ()),
+            due.get(day, ()),
+            planned.get(day, ()),
         )
-        for day in sorted({*said, *happened, *due})
+        for day in sorted({*said, *happened, *due, *planned})
     )
 
 
@@ -241,6 +271,7 @@ async def show_month(month: MonthParam, me: CurrentUser, hub: HubDep) -> MonthSc
     async with hub.app.db.begin_read() as tx:
         said = await count_messages_by_quarter_hour(tx, me.person.id, since=since, until=until)
         events, due = await list_dated_beliefs(tx, me.person.id, since, until)
+        plans = await load_plans(tx, me.person)
         earliest = await find_first_message_time(tx, me.person.id)
         latest = await find_last_due_time(tx, me.person.id)
     now = hub.app.clock()
@@ -248,11 +279,12 @@ async def show_month(month: MonthParam, me: CurrentUser, hub: HubDep) -> MonthSc
         month=month,
         today=from_micros(now, zone).date().isoformat(),
         first=None if earliest is None else format_month(earliest, zone),
-        last=format_month(max(now, latest or now), zone),
+        last=format_month(max(now, latest or now, *plans.list_times()), zone),
         days=list_days(
             count_by_day(said, zone),
             group_by_day(events, "happened_at", zone, within=days),
             group_by_day(due, "due_at", zone, within=days),
+            plans.group_by_day(since, until),
         ),
     )
 
@@ -265,6 +297,7 @@ async def show_year(year: YearParam, me: CurrentUser, hub: HubDep) -> YearSchema
     async with hub.app.db.begin_read() as tx:
         said = await count_messages_by_quarter_hour(tx, me.person.id, since=since, until=until)
         events = await list_events_between(tx, me.person.id, since=since, until=until)
+        plans = await load_plans(tx, me.person)
         earliest = await find_first_message_time(tx, me.person.id)
         latest = await find_last_due_time(tx, me.person.id)
     messages: Counter[str] = Counter()
@@ -278,7 +311,7 @@ async def show_year(year: YearParam, me: CurrentUser, hub: HubDep) -> YearSchema
     return YearSchema(
         year=year,
         first=None if earliest is None else from_micros(earliest, zone).year,
-        last=from_micros(max(now, latest or now), zone).year,
+        last=from_micros(max(now, latest or now, *plans.list_times()), zone).year,
         latest=months[-1] if months else None,
         months=tuple(
             YearMonthSchema(month=each, messages=messages[each], happened=happened[each])
@@ -299,9 +332,10 @@ async def list_day_messages(day: DayParam, me: CurrentUser, hub: HubDep) -> DayM
         )
         said = [each for each in found if each.at < until]
         with_audio = await list_messages_with_audio(tx, me.person.id, [each.id for each in said])
+        groups = await list_group_chats(tx, me.person.id)
     return DayMessagesSchema(
         items=tuple(
-            MessageSchema.from_domain(each, with_audio=with_audio)
+            MessageSchema.from_domain(each, with_audio=with_audio, groups=groups)
             for each in said[:MAX_DAY_MESSAGES]
         ),
         has_more=len(said) > MAX_DAY_MESSAGES,
@@ -317,6 +351,7 @@ async def show_day(day: DayParam, me: CurrentUser, hub: HubDep) -> DaySchema:
     async with hub.app.db.begin_read() as tx:
         talks = await list_session_spans(tx, me.person.id, since=since, until=until)
         events, due = await list_dated_beliefs(tx, me.person.id, since, until)
+        plans = await load_plans(tx, me.person)
         summaries = await list_summaries_between(tx, me.person.id, since=since, until=until)
         counts = await count_messages_by_quarter_hour(
             tx,
@@ -337,6 +372,7 @@ async def show_day(day: DayParam, me: CurrentUser, hub: HubDep) -> DaySchema:
         talks=tuple(DaySessionSchema.from_domain(each, zone=zone) for each in talks),
         happened=tuple(DayEventSchema.from_domain(each) for each in happened),
         due=tuple(DueItemSchema.from_domain(each) for each in awaited),
+        planned=tuple(plans.group_by_day(since, until).get(target, ())),
         summaries=presented,
         told=presented,
         before=before[-1].isoformat() if before else None,
@@ -383,6 +419,59 @@ def count_by_day(said: Mapping[Micros, int], zone: str) -> dict[date, int]:
     for at, count in said.items():
         counts[from_micros(at, zone).date()] += count
     return dict(counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plans:
+    """The active tasks and the open goals of a person."""
+
+    tasks: Sequence[Task]
+    goals: Sequence[Goal]
+    zone: str
+
+    def list_times(self) -> list[Micros]:
+        """List when each is due next."""
+        times = [*(each.due_at for each in self.tasks), *(each.deadline for each in self.goals)]
+        return [each for each in times if each is not None]
+
+    def group_by_day(self, since: Micros, until: Micros) -> dict[date, list[PlannedItemSchema]]:
+        """Group what is due in a span by day, a series once a day; goals come last."""
+        found = [
+            (at, each) for each in self.tasks for at in self.list_task_times(each, since, until)
+        ]
+        days: defaultdict[date, list[PlannedItemSchema]] = defaultdict(list)
+        for at, task in sorted(found, key=lambda each: each[0]):
+            is_day = task.is_date_only and not task.rrule
+            when = None if is_day else format_time(at, self.zone)
+            item = PlannedItemSchema(id=task.id, kind="task", text=task.text, at=when)
+            days[from_micros(at, self.zone).date()].append(item)
+        for goal in self.goals:
+            if goal.deadline is not None and since <= goal.deadline < until:
+                item = PlannedItemSchema(id=goal.id, kind="goal", text=goal.text, at=None)
+                days[from_micros(goal.deadline, self.zone).date()].append(item)
+        return days
+
+    def list_task_times(self, task: Task, since: Micros, until: Micros) -> list[Micros]:
+        """List when a task is due in a span, at most once a day."""
+        at = task.due_at
+        if at is None or not task.rrule or task.starts_at is None:
+            return [at] if at is not None and since <= at < until else []
+        times: list[Micros] = []
+        start = from_micros(task.starts_at, task.zone).replace(tzinfo=None)
+        if at < since:
+            at = find_next(task.rrule, start, task.zone, after=Micros(since - 1))
+        while at is not None and at < until:
+            times.append(at)
+            following = from_micros(at, self.zone).date() + timedelta(days=1)
+            morning = Micros(get_day_start(following, self.zone) - 1)
+            at = find_next(task.rrule, start, task.zone, after=morning)
+        return times
+
+
+async def load_plans(tx: Transaction, person: Person) -> Plans:
+    """Load what a person is to be reminded of, and their open goals."""
+    goals = [each.goal for each in await list_goals(tx, person.id)]
+    return Plans(tasks=await list_tasks(tx, person.id), goals=goals, zone=person.zone)
 
 
 async def list_dated_beliefs(

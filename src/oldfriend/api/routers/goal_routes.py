@@ -1,5 +1,6 @@
 """Goal routes: what a person wants to reach."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -10,7 +11,7 @@ from oldfriend.api.requests import GoalChangeRequest, GoalRequest
 from oldfriend.domain.clock import Micros, parse_timestamp
 from oldfriend.goals.goal import STATUSES
 from oldfriend.goals.goal_desk import GoalWishes
-from oldfriend.goals.goal_edits import add_goal, edit_goal
+from oldfriend.goals.goal_edits import GoalEdit, add_goal, edit_goal
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.presenters.goal_schemas import GoalListSchema, GoalSchema
 
@@ -58,15 +59,21 @@ async def change_goal(
 ) -> GoalSchema:
     """Say that a goal is reached (`done`) or put aside (`drop`), or count what you `did` for it.
 
-    `reopen` puts a goal back that was ended; `change` sets the fields that are sent: a deadline
-    of null and an empty next action are taken away.
+    `did` of an amount in all, such as 100 km, needs the `amount` in its unit; `undo` takes a
+    `step` that was counted back, or the last. `reopen` puts a goal back that was ended; `change`
+    sets the fields that are sent: a deadline of null and an empty next action are taken away.
     """
     now = hub.app.clock()
 
     async def save() -> GoalSchema:
         async with hub.app.db.begin_write() as tx:
-            wishes = build_wishes(change, me.person.zone)
-            state, _ = await edit_goal(tx, me.person, goal, change.action, now=now, wishes=wishes)
+            edit = GoalEdit(
+                action=change.action,
+                wishes=replace(build_wishes(change, me.person.zone), text=change.text),
+                amount=change.amount,
+                step=change.step,
+            )
+            state, _ = await edit_goal(tx, me.person, goal, edit, now=now)
         hub.note_tasks_changed(me.person.id)
         return GoalSchema.from_domain(state, zone=me.person.zone, now=now)
 

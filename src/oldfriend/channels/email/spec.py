@@ -66,6 +66,11 @@ EMAIL: Final = ChannelSpec(
     code_link="mailto:{bot}",
     pairs_by_code=False,
     gives_codes=False,
+    needed_setting=ChannelCredential(
+        name="authserv_id",
+        label="Name of your mail server, such as mx.example.org",
+        is_secret=False,
+    ),
     capabilities=ChannelCapabilities(longest_text=LONGEST_TEXT),
     record_files=(RECORD_FILE,),
     credentials=(

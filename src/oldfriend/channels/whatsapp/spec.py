@@ -11,7 +11,6 @@ from oldfriend.channels.channel import (
     ChannelSpec,
 )
 from oldfriend.channels.whatsapp.whatsapp_settings import (
-    DEFAULT_PORT,
     RECORD_FILE,
     WEBHOOK_PATH,
     WhatsAppSettings,
@@ -63,7 +62,7 @@ WHATSAPP: Final = ChannelSpec(
         "   shows the phone number ID; a system user's token lasts. The app secret stands under\n"
         "   App settings, Basic. The verify token is a word that you make up.\n"
         f"2. Let your proxy pass on what it is sent over HTTPS at {WEBHOOK_PATH} to port\n"
-        f"   {DEFAULT_PORT} of this machine.\n"
+        "   {port} of this machine.\n"
         "3. While the server runs, open WhatsApp, Configuration: enter that address as the\n"
         "   callback URL, and the verify token, and subscribe to the field messages.\n"
         "4. Publish the app: until then Meta passes on nothing that anybody writes.\n"

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
+from typing_extensions import override
+
 from oldfriend.channels.channel import ChannelSettings
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.setting_parsers import (
@@ -60,3 +62,9 @@ class WhatsAppSettings(ChannelSettings):
         None  # sent where a day has passed since they wrote; None: we wait until they do
     )
     template_language: Annotated[str, PARSE_TEMPLATE_LANGUAGE] = "en"
+
+    @property
+    @override
+    def listen_port(self) -> int:
+        """Return the port of this machine on which Meta's calls arrive."""
+        return self.webhook_port

@@ -71,7 +71,7 @@ COMMAND: Final = re.compile(
     r"\s{0,9}/goals?(?:@\w{1,64})?(?:\s{1,9}(?P<rest>[^\n]{1,400}))?\s{0,9}", re.IGNORECASE
 )
 EDGES: Final = " ,;\uff0c"
-LIKELY_ASKED: Final = 0.4
+LIKELY_ASKED: Final = 0.35
 """How likely words without a question mark ask how much, of a goal of an amount or a number."""
 BELOW_ZERO: Final = re.compile(r"(?<!\S)[-\u2212]\d")  # "-5 books" is no goal
 SURELY_ASKED: Final = 0.7

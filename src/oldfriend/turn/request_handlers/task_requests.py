@@ -26,7 +26,6 @@ from oldfriend.tasks.task_desk import ANSWER_WITHIN, RECENT, DeskDecision, TaskD
 from oldfriend.tasks.task_phrases import TaskPhrases, load_task_phrases
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
-from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
 from oldfriend.turn.request_handlers.clock_requests import tell_guessed_zone
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
@@ -35,11 +34,11 @@ from oldfriend.turn.request_handlers.handler import (
     list_told,
 )
 from oldfriend.turn.request_handlers.request_kinds import (
-    classify_request,
     find_named,
     find_request,
 )
 from oldfriend.turn.request_handlers.task_events import correct_event
+from oldfriend.turn.request_handlers.unmeant_actions import find_unmeant
 from oldfriend.turn.task_changes import SaveTask
 
 _COMMAND: Final = re.compile(
@@ -56,12 +55,6 @@ COMMANDS: Final[dict[str, Action]] = {
     "cancel": "cancel",
     "snooze": "snooze",
 }
-
-
-QUOTE_MARK: Final = re.compile("[\"'“”„«»‘’「」『』]")
-SURELY_NUMBER: Final = 0.9
-SURELY_TODO: Final = 0.9
-"""How likely what is to be noted must be to be something to do; else it is kept word for word."""
 
 
 async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
@@ -218,42 +211,6 @@ def tell_nothing(desk: TaskDesk, asked: Sequence[AskedTask]) -> HandledRequest |
         return None
     name = "nothing_to_undo" if asked[0].is_bare else "not_found"
     return HandledRequest(name="tasks", text=desk.wording.say(name), is_fallback=True)
-
-
-def find_unmeant(context: HandlerContext, phrases: TaskPhrases, language: str) -> set[Action]:
-    """Return the actions that a message does not ask for, although its words may."""
-    text = context.text.strip()
-    unmeant: set[Action] = set()
-    if context.perception.note is not None and not is_surely_todo(text, language):
-        unmeant.add("todo")  # it is kept word for word
-    if is_asked_in_quote(text, phrases) or is_surely_number(text, phrases, language):
-        unmeant.add("remind")
-    return unmeant
-
-
-def is_asked_in_quote(text: str, phrases: TaskPhrases) -> bool:
-    """Whether all words that ask stand in quotation marks: "her phone says 'remind me later'"."""
-    cues = phrases.list_cues(text) if QUOTE_MARK.search(text) else []
-    spans = find_borrowed_spans(text, phrases.language) if cues else ()
-    quoted = [each for each in spans if each.kind == "quoted"]
-    return bool(cues) and all(
-        any(span.start <= cue.start < span.end for span in quoted) for cue in cues
-    )
-
-
-def is_surely_todo(text: str, language: str) -> bool:
-    """Whether what is to be noted is most likely something to do: "note to self: buy socks"."""
-    return len(text) <= MAX_REQUEST_CHARS and classify_request(text, language)["todo_new"] >= (
-        SURELY_TODO
-    )
-
-
-def is_surely_number(text: str, phrases: TaskPhrases, language: str) -> bool:
-    """Whether a text that nothing asks in is surely a number to keep: "sugar 6.2 before lunch"."""
-    if len(text) > MAX_REQUEST_CHARS or not any(map(str.isdecimal, text)):
-        return False
-    likely = classify_request(text, language)
-    return likely["number_log"] >= SURELY_NUMBER and not phrases.list_cues(text)
 
 
 def names_task(desk: TaskDesk, text: str) -> bool:

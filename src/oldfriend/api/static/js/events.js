@@ -11,7 +11,9 @@ const HIDDEN_TIMEOUT_S = 60; // hidden pages disconnect: browsers allow six conn
 
 /** @type {Record<string, (data?: any) => unknown>} */
 const HANDLERS = {
-  "chat.connection.ready": ({ person, companion, mood, progress, page }) => {
+  "chat.connection.ready": ({ person, companion, mood, progress, page, linked_accounts: linkedAccounts }) => {
+    if (store.linkedAccounts.value && store.linkedAccounts.value !== linkedAccounts) store.linkedAccountsChanged.value += 1; // linked while disconnected
+    store.linkedAccounts.value = linkedAccounts;
     if (person !== store.me.value.id) return location.reload(); // another person has signed in in this browser
     store.isConnected.value = true;
     if (!hasUnsavedInput()) reloadIfOutdated(page);
@@ -31,7 +33,10 @@ const HANDLERS = {
     store.finishReply(message);
   },
   "chat.tasks.updated": () => (store.tasksChanged.value += 1),
-  "chat.places.updated": () => (store.placesChanged.value += 1),
+  "chat.linked_accounts.updated": ({ linked_accounts: linkedAccounts }) => {
+    store.linkedAccounts.value = linkedAccounts;
+    store.linkedAccountsChanged.value += 1;
+  },
   "chat.message.stopped": (marker) => store.endWithoutReply(marker.turn, "stopped"),
   "chat.message.given_up": (marker) => store.endWithoutReply(marker.turn, "failed"),
   "chat.message.failed": ({ asked, why }) => store.noteFailure(asked, why),
@@ -133,7 +138,6 @@ export function listen(position) {
       }
     }
     open();
-    store.placesChanged.value += 1; // somebody may have been linked meanwhile
   }
 
   function disconnect() {

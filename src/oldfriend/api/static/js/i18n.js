@@ -92,7 +92,7 @@ const IMPORT_NAMES = { whatsapp: "WhatsApp", chatgpt: "ChatGPT", claude: "Claude
 
 /** Returns the display name of a channel or of an import format. @param {string} channel */
 export const channelName = (channel) =>
-  channel === "openai" ? t("openai_title") : Object.hasOwn(en, `${channel}_title`) ? t(`${channel}_title`) : (IMPORT_NAMES[/** @type {keyof IMPORT_NAMES} */ (channel)] ?? channel);
+  Object.hasOwn(en, `${channel}_title`) ? t(`${channel}_title`) : (IMPORT_NAMES[/** @type {keyof IMPORT_NAMES} */ (channel)] ?? channel);
 
 /** @param {string} iso */
 export function formatTime(iso) {

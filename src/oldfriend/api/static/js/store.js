@@ -26,7 +26,8 @@ export const endings = signal({}); // by turn: waiting, set aside, stopped, fail
 export const failureReasons = signal({}); // by message id: why it has no reply, as a text of the server
 
 export const learned = signal([]); // newest first
-export const placesChanged = signal(0); // counts possible changes of the apps that the person is linked to
+export const linkedAccounts = signal(""); // a digest of the accounts that the person is linked to
+export const linkedAccountsChanged = signal(0); // counts possible changes of the apps that the person is linked to
 export const tasksChanged = signal(0); // counts possible changes of tasks, goals and watches while the page is open
 export const entitiesChanged = signal(0); // counts changes of entities and their relations while the page is open
 export const earlierLearned = signal(null);

@@ -5,8 +5,8 @@ import { t } from "../i18n.js";
 
 const FEEDBACK_MS = 2000;
 
-/** A button that copies a text; null where the browser has no clipboard (it needs localhost or HTTPS). @param {{text: string}} props */
-export function CopyButton({ text }) {
+/** A button that copies a text; null where the browser has no clipboard (it needs localhost or HTTPS). @param {{text: string, isOnHover?: boolean}} props whether it shows only under the pointer */
+export function CopyButton({ text, isOnHover }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     const timer = isCopied && setTimeout(setCopied, FEEDBACK_MS, false);
@@ -14,5 +14,5 @@ export function CopyButton({ text }) {
   }, [isCopied]);
   if (!navigator.clipboard) return null;
   const copy = () => navigator.clipboard.writeText(text).then(() => setCopied(true), () => {});
-  return html`<button type="button" class="quiet on-hover copy" onClick=${copy}><span aria-live="polite">${t(isCopied ? "copied" : "copy")}</span></button>`;
+  return html`<button type="button" class=${`quiet copy ${isOnHover ? "on-hover" : ""}`} onClick=${copy}><span aria-live="polite">${t(isCopied ? "copied" : "copy")}</span></button>`;
 }

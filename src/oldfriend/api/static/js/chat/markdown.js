@@ -32,7 +32,7 @@ function renderToken(token, depth) {
     case "em": return html`<em>${renderChildren()}</em>`;
     case "del": return html`<del>${renderChildren()}</del>`;
     case "codespan": return html`<code>${token.text}</code>`;
-    case "code": return html`<div class="code"><pre tabindex="0"><code>${token.text}</code></pre><${CopyButton} text=${token.text} /></div>`;
+    case "code": return html`<div class="code"><pre tabindex="0"><code>${token.text}</code></pre><${CopyButton} isOnHover text=${token.text} /></div>`;
     case "list": return renderList(token, depth);
     case "table": return renderTable(token, depth);
     case "link": return renderLink(token.href, token, depth);

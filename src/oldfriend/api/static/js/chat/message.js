@@ -56,7 +56,7 @@ function OtherMessage({ message }) {
   return html`<${Fold} text=${message.text}>${message.is_markdown ? html`<${ReplyText} text=${message.text}>${player}<//>` : html`<div class="bubble"><${PlainText} text=${message.text} />${player}</div>`}<//>
     <p class="meta"><span class=${isCompanion ? "visually-hidden" : "speaker"}>${message.speaker}<span class="visually-hidden">, </span></span>
       ${message.turn && html`<button class="quiet why" aria-label=${t("why_label")} onClick=${() => openReceipt(message)}>${t("why")}</button>`}
-      ${isCompanion && html`<${CopyButton} text=${message.text} />`}<${Metadata} message=${message} />
+      ${isCompanion && html`<${CopyButton} isOnHover text=${message.text} />`}<${Metadata} message=${message} />
     </p>
     ${message.buttons.length > 0 && html`<${Buttons} message=${message} />`}`;
 }
@@ -136,7 +136,7 @@ function OwnMessage({ message }) {
   const isEditable = message.turn && message.channel === WEB_CHANNEL && message.pressed == null;
   return html`<${Fold} text=${message.text}><div class="bubble"><${PlainText} text=${displayText(message)} />${message.has_sound && html`<${AudioPlayer} message=${message} label=${t("voice_listen")} />`}</div><//>
     <p class="meta"><span class="visually-hidden">${t("you")}, </span>
-      <${CopyButton} text=${message.text} />
+      <${CopyButton} isOnHover text=${message.text} />
       ${isEditable && html`<button class="quiet on-hover" ref=${button} onClick=${() => setText(message.text)}>${t("edit")}</button>
         <button class="quiet on-hover" onClick=${() => sendAgain(message.text)}>${t("ask_again")}</button>`}
       <button class="quiet on-hover" onClick=${() => navigate(`/forget/${message.id}`)}>${t("delete")}</button>

@@ -18,18 +18,25 @@ export function Calendar({ calendar, attempt }) {
     ${is_preview
       ? html`<p>${t("bring_calendar", { count: items.length, added: fresh })}</p>`
       : html`<p class="good" role="status">${added ? t("bring_calendar_done", { added }) : t("bring_nothing_new")}</p>`}
-    ${is_preview && html`<ul>${items.slice(0, MAX_SHOWN).map((each, index) => html`<li key=${index}>${each.text}
+    ${is_preview && html`<ul role="list">${items.toSorted(compareDue).slice(0, MAX_SHOWN).map((each, index) => html`<li key=${index}>${each.text}${" "}
         <span class="meta">${[formatDue(each), each.state in NOTES && t(NOTES[each.state])].filter(Boolean).join(" · ")}</span></li>`)}</ul>`}
     ${is_preview && items.length > MAX_SHOWN && html`<p class="meta">${t("bring_others", { count: items.length - MAX_SHOWN })}</p>`}
     ${!is_preview && known > 0 && html`<p class="meta">${t("bring_known", { count: known })}</p>`}
     ${full > 0 && html`<p class="meta">${t("bring_calendar_full", { count: full })}</p>`}
-    ${unused.length > 0 && html`<p class="meta">${t("bring_calendar_over", { count: unused.length })}</p>`}
+    ${unused.length > 0 && html`<p class="meta">${t("bring_calendar_over", { count: unused.length })}</p>
+      <ul role="list" class="meta">${unused.slice(0, MAX_SHOWN).map((line, index) => html`<li key=${index}>${findTitle(line)}</li>`)}</ul>`}
     <p class="parcel-choices">
       ${is_preview && added > 0 && html`<button class="primary" onClick=${() => attempt(() => importCalendar(file))}>${t("bring_calendar_add", { added })}</button>`}
       ${!is_preview && html`<a href="/memory" onClick=${followLink}>${t("bring_see_at", { place: t("tasks_title") })}</a>`}
       <button class="quiet" onClick=${() => dismissCalendar(file)}>${t(is_preview && added ? "bring_put_away" : "close")}</button></p>
   </li>`;
 }
+
+/** The order of entries by time; those without one come last. @param {{due: string | null}} one @param {{due: string | null}} other */
+const compareDue = (one, other) => (one.due ? Date.parse(one.due) : Infinity) - (other.due ? Date.parse(other.due) : Infinity) || 0;
+
+/** The title in a line about an entry that is not used; the reason behind it is English. @param {string} line */
+const findTitle = (line) => line.slice(0, Math.max(line.lastIndexOf(": "), 0)) || line;
 
 /** @param {{due: string | null}} entry */
 const formatDue = ({ due }) => (due ? `${formatWeekday(due)}, ${formatTime(due)}` : t("tasks_todo"));

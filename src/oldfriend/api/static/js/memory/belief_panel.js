@@ -58,11 +58,14 @@ export function BeliefPanel({ id }) {
     ${openForm === "" && belief.kind !== "summary" && html`<${Actions} belief=${belief} onDone=${onDone} setOpenForm=${setOpenForm} />`}
     ${openForm === "edit" && html`<${EditForm} belief=${belief} onDone=${onDone} reload=${load} />`}
     ${openForm === "merge" && html`<${MergeForm} belief=${belief} onDone=${onDone} />`}
-    ${belief.course.length > 1 && html`<h4>${t("memory_strength")}</h4><${StrengthChart} course=${belief.course} />`}
+    ${spansDays(belief.course) && html`<h4>${t("memory_strength")}</h4><${StrengthChart} course=${belief.course} />`}
     <${Evidence} belief=${belief} />
     <${History} id=${belief.id} steps=${steps} />
     <${Details} belief=${belief} />`;
 }
+
+/** Whether a belief was heard of on more than one day. @param {{at: string}[]} course */
+const spansDays = (course) => new Set(course.map(({ at }) => new Date(at).toDateString())).size > 1;
 
 function Actions({ belief, onDone, setOpenForm }) {
   if (belief.ended_at) {

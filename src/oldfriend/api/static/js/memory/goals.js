@@ -1,6 +1,7 @@
 // Goals, watched pages and numbers: progress, changing, ending.
 import { useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
+import { showMessage } from "../chat.js";
 import { useFocus } from "../focus.js";
 import { html } from "../html.js";
 import { language, t, formatTime, formatWeekday } from "../i18n.js";
@@ -36,23 +37,56 @@ export function Goals() {
 
 /** @param {{goal: any, actions: ReturnType<typeof useRowActions>}} props */
 function Goal({ goal, actions }) {
-  const [isOpen, setIsOpen] = useState(false);
+  const [open, setOpen] = useState(""); // the form that is open: "amount", "change" or ""
+  const toggle = (form) => setOpen(open === form ? "" : form);
+  const close = () => setOpen("");
   const name = `goal-${goal.id.slice(0, 8)}`;
   const act = (action, more = {}) => actions.run(() => memoryApi.changeGoal(goal.id, { action, ...more }));
   const end = async (action, phrase) => {
     if (await act(action)) actions.showRowStatus(t(phrase, { text: goal.text }), () => memoryApi.changeGoal(goal.id, { action: "reopen" }));
   };
-  const countProgress = async () => (await act("did")) && actions.showRowStatus(t("goals_counted", { text: goal.text }));
-  const change = async (changes) => (await act("change", changes)) && (setIsOpen(false), actions.showRowStatus(t("goals_changed", { text: goal.text })));
+  const undoCount = () => memoryApi.changeGoal(goal.id, { action: "undo" });
+  const countProgress = async (more = {}) => (await act("did", more)) && (close(), actions.showRowStatus(t("goals_counted", { text: goal.text }), undoCount));
+  const takeBack = async (step) => (await act("undo", { step: step.id })) && actions.showRowStatus(t("goals_taken_back", { text: goal.text }));
+  const isAmount = goal.amount_wanted !== null; // of which a press does not tell how much it was
+  const change = async (changes) => {
+    const changed = await act("change", changes);
+    if (changed) (close(), actions.showRowStatus(t("goals_changed", { text: changed.text })));
+  };
   return html`<li class="task">
     <div class="task-told"><p class="text" id=${name}>${goal.text}</p><p class="meta">${formatProgress(goal)}</p></div>
     <p class="choices">
-      <button class="quiet" aria-describedby=${name} onClick=${countProgress}>${t("goals_did")}</button>
+      <button class="quiet" aria-describedby=${name} aria-expanded=${isAmount ? open === "amount" : null} onClick=${() => (isAmount ? toggle("amount") : countProgress())}>${t("goals_did")}</button>
       <button class="quiet" aria-describedby=${name} onClick=${() => end("done", "goals_reached_told")}>${t("goals_reached")}</button>
-      <button class="quiet" aria-describedby=${name} aria-expanded=${isOpen} onClick=${() => setIsOpen(!isOpen)}>${t("goals_change")}</button>
+      <button class="quiet" aria-describedby=${name} aria-expanded=${open === "change"} onClick=${() => toggle("change")}>${t("goals_change")}</button>
       <button class="quiet" aria-describedby=${name} onClick=${() => end("drop", "goals_dropped_told")}>${t("goals_drop")}</button></p>
-    ${isOpen && html`<${Change} goal=${goal} save=${change} close=${() => setIsOpen(false)} />`}
+    ${open === "amount" && html`<${Amount} unit=${goal.unit} save=${(amount) => countProgress({ amount })} close=${close} />`}
+    ${open === "change" && html`<${Change} goal=${goal} save=${change} close=${close} />`}
+    ${goal.steps.length > 0 && html`<details class="goal-change"><summary>${t("goals_steps")}</summary><ul role="list">${goal.steps.map((step) =>
+      html`<${Step} key=${step.id} step=${step} unit=${goal.unit} takeBack=${takeBack} />`)}</ul></details>`}
   </li>`;
+}
+
+/** Something that was counted for a goal, with the way to its message. @param {{step: any, unit: string | null, takeBack: (step: any) => void}} props */
+function Step({ step, unit, takeBack }) {
+  const amount = step.amount === null ? "" : `${step.amount.toLocaleString(language.value)} ${unit ?? "×"} · `;
+  const name = `step-${step.id}`;
+  return html`<li><span class="meta" id=${name}>${amount}${formatWeekday(step.at)}, ${formatTime(step.at)}</span>
+    ${step.message && html` <button class="quiet" aria-describedby=${name} onClick=${() => showMessage(step.message)}>${t("days_in_chat")}</button>`}
+    ${" "}<button class="quiet" aria-describedby=${name} onClick=${() => takeBack(step)}>${t("goals_take_back")}</button></li>`;
+}
+
+/** The form that asks how much was done. @param {{unit: string, save: (amount: number) => void, close: () => void}} props */
+function Amount({ unit, save, close }) {
+  const [amount, setAmount] = useState("");
+  const field = useFocus();
+  const submit = (event) => {
+    event.preventDefault();
+    save(Number(amount));
+  };
+  return html`<form class="goal-change" onSubmit=${submit} onKeyDown=${({ key }) => key === "Escape" && close()}>
+    <label>${t("goals_amount", { unit })} <input ref=${field} type="number" min="0.01" step="any" required value=${amount} onInput=${({ target }) => setAmount(target.value)} /></label>
+    <button>${t("save")}</button><button type="button" class="quiet" onClick=${close}>${t("cancel")}</button></form>`;
 }
 
 /** The line below a goal: progress, deadline and next action. @param {any} goal */
@@ -68,17 +102,19 @@ function formatTotal({ amount_done: done, amount_wanted: wanted, unit }) {
   return t("goals_total", { done: format(done), wanted: format(wanted), unit });
 }
 
-/** The form that changes a goal's deadline and next action. @param {{goal: any, save: (changes: any) => void, close: () => void}} props */
+/** The form that changes a goal's text, deadline and next action. @param {{goal: any, save: (changes: any) => void, close: () => void}} props */
 function Change({ goal, save, close }) {
+  const [text, setText] = useState(goal.text);
   const [deadline, setDeadline] = useState(goal.deadline?.slice(0, 10) ?? "");
   const [next, setNext] = useState(goal.next_action);
   const field = useFocus();
   const submit = (event) => {
     event.preventDefault();
-    save({ next_action: next.trim(), deadline: deadline || null });
+    save({ text: text.trim(), next_action: next.trim(), deadline: deadline || null });
   };
   return html`<form class="goal-change" onSubmit=${submit} onKeyDown=${({ key }) => key === "Escape" && close()}>
-    <label>${t("goals_next_label")} <input ref=${field} value=${next} maxlength="300" onInput=${({ target }) => setNext(target.value)} /></label>
+    <label>${t("goals_add_label")} <input ref=${field} value=${text} required maxlength="300" onInput=${({ target }) => setText(target.value)} /></label>
+    <label>${t("goals_next_label")} <input value=${next} maxlength="300" onInput=${({ target }) => setNext(target.value)} /></label>
     <label>${t("goals_deadline")} <input type="date" value=${deadline} onInput=${({ target }) => setDeadline(target.value)} /></label>
     <button>${t("save")}</button><button type="button" class="quiet" onClick=${close}>${t("cancel")}</button></form>`;
 }

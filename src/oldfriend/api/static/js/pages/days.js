@@ -98,15 +98,31 @@ const heatLevel = (messages, max) => messages && 1 + Math.round((3 * Math.log1p(
 function Cell({ day, summary, max }) {
   const number = Number(day.slice(8));
   if (!summary) return html`<span><span class="number">${number}</span></span>`;
-  const description = [t("days_cell", { day: formatDay(`${day}T12:00`), count: summary.messages }), ...summary.happened.map((each) => each.text), ...summary.due.map(formatDueItem)];
+  const description = [t("days_cell", { day: formatDay(`${day}T12:00`), count: summary.messages }), ...summary.happened.map((each) => each.text), ...summary.due.map(formatDueItem), ...summary.planned.map(formatPlan)];
+  const due = [...summary.due, ...summary.planned];
   return html`<a href=${`/days/${day}`} onClick=${followLink}><span class="visually-hidden">${description.join("; ")}</span><span class="cell" aria-hidden="true">
     <span class="number">${number}</span>
     ${summary.messages > 0 && html`<span class=${`said-much heat-${heatLevel(summary.messages, max)}`}></span>`}
     ${summary.happened.map((each) => html`<span key=${each.id} class=${`happened ${impactClass(each)}`}>${each.text}</span>`)}
     ${summary.more > 0 && html`<span class="meta">${t("days_more", { count: summary.more })}</span>`}
-    ${summary.due.slice(0, MAX_DUE).map((each) => html`<span key=${each.id} class="happened is-due"><${KindIcon} kind=${each.kind} /> ${each.text}</span>`)}
-    ${summary.due.length > MAX_DUE && html`<span class="meta">${t("days_more", { count: summary.due.length - MAX_DUE })}</span>`}</span></a>`;
+    ${due.slice(0, MAX_DUE).map((each) => html`<span key=${each.id} class="happened is-due"><${KindIcon} kind=${iconOf(each)} /> ${each.text}</span>`)}
+    ${due.length > MAX_DUE && html`<span class="meta">${t("days_more", { count: due.length - MAX_DUE })}</span>`}</span></a>`;
 }
+
+/** The kind whose sign a due item has: tasks and goals have that of a promise. @param {{kind: string}} item */
+const iconOf = ({ kind }) => (["task", "goal"].includes(kind) ? "commitment" : kind);
+
+/** A task or goal of a day with its time, if it has one. @param {{at: string | null, text: string}} item */
+const formatPlan = ({ at, text }) => (at ? `${formatTime(at)} ${text}` : text);
+
+/** @param {{items: any[]}} props */
+function Planned({ items }) {
+  return html`<section><h3>${t("days_planned")}</h3><ul role="list">${items.map((each) => html`<li key=${each.id} class="happening">
+    <${KindIcon} kind=${iconOf(each)} /><a href="/memory" onClick=${followLink}>${formatPlan(each)}</a>${each.kind === "goal" && html` <span class="pill">${t("goals_title")}</span>`}</li>`)}</ul></section>`;
+}
+
+/** Whether a day is yet to come. @param {string} day */
+const isToCome = (day) => new Date(`${day}T00:00`).getTime() > Date.now();
 
 const formatDueItem = (item) => `${t("days_due")}: ${item.text}`;
 
@@ -116,9 +132,10 @@ function Day({ day }) {
   return html`<p><a href=${`/days/${day.slice(0, 7)}`} onClick=${followLink}>← ${t("days_calendar")}</a></p>
     <header class="month-head"><h2>${formatDay(`${day}T12:00`)}</h2>
       <p class="choices">${dayLink(response?.before, t("days_said_before"), "‹")}${dayLink(response?.after, t("days_said_after"), "›")}
-        <button onClick=${() => showMemoryAsOf(day)}>${t("days_then")}</button></p></header>
+        ${!isToCome(day) && html`<button onClick=${() => showMemoryAsOf(day)}>${t("days_then")}</button>`}</p></header>
     ${error && html`<p class="bad" role="alert">${error}</p>`}
-    ${response && !response.talks.length && !response.happened.length && !response.due.length && html`<p class="empty">${t("days_silent")}</p>`}
+    ${response && !response.talks.length && !response.happened.length && !response.due.length && !response.planned.length && html`<p class="empty">${t(isToCome(day) ? "days_unplanned" : "days_silent")}</p>`}
+    ${response?.planned.length > 0 && html`<${Planned} items=${response.planned} />`}
     ${response?.happened.length > 0 && html`<section><h3>${t("days_happened")}</h3><ul role="list">${response.happened.map((each) => html`<li key=${each.id} class="happening">
       <${KindIcon} kind="event" /><a href=${`/memory/${each.id}`} onClick=${followLink}>${each.text}</a></li>`)}</ul></section>`}
     ${response?.due.length > 0 && html`<section><h3>${t("days_due")}</h3><ul role="list">${response.due.map((each) => html`<li key=${each.id} class="happening">

@@ -51,10 +51,16 @@ export function AccessSection() {
   return html`<${Section} id="signing" title=${t("settings_signing")} lead=${t("settings_signing_lead")}><${LinkedAccounts} /><${Passkeys} /><${Sessions} /><${Tokens} /><${Feed} /></${Section}>`;
 }
 
+const accountKey = ({ channel, address }) => `${channel} ${address}`;
+
 /** The person's accounts on chat platforms: listing and unlinking them, linking another by a code, and undoing the last merge. */
 function LinkedAccounts() {
   const [accounts, loadError, reload] = useLoaded(settingsApi.linkedAccounts);
-  useChange(store.placesChanged.value, () => (setLinkCode(null), reload()));
+  useChange(store.linkedAccountsChanged.value, async () => {
+    const before = accounts?.items.map(accountKey);
+    const loaded = await reload();
+    if (before && loaded?.items.some((each) => !before.includes(accountKey(each)))) setLinkCode(null); // it was used
+  });
   const [linkCode, setLinkCode] = useState(null);
   const [code, setCode] = useState("");
   const [preview, setPreview] = useState(null);
@@ -71,7 +77,7 @@ function LinkedAccounts() {
   const unlink = ({ channel, address }) => run(async () => (await settingsApi.unlinkAccount(channel, address), await reload(), showDone(t("settings_place_left"))));
   const undoMerge = (id) => run(async () => (await settingsApi.undoMerge(id), await reload(), showDone(t("settings_join_undone"))));
   return html`<h4>${t("settings_places")}</h4><p class="hint">${t("settings_places_hint")}</p>
-    ${accounts ? html`<ul role="list" class="list">${accounts.items.map((each) => html`<li key=${`${each.channel} ${each.address}`}><span><span class="channel">${channelName(each.channel)}</span> <span class="meta">${each.label}</span></span>
+    ${accounts ? html`<ul role="list" class="list">${accounts.items.map((each) => html`<li key=${accountKey(each)}><span><span class="channel">${channelName(each.channel)}</span> <span class="meta">${each.label}</span></span>
       <${ConfirmButton} label=${t("settings_place_leave")} name=${channelName(each.channel)} question=${t("settings_place_leave_ask")} onConfirm=${() => unlink(each)} /></li>`)}
       ${accounts.merges.map((each, index) => html`<li key=${each.id}><span>${t("settings_joined_with", { name: each.name, when: formatShortDay(each.merged_at) })}</span>
         ${index === 0 && html`<${ConfirmButton} label=${t("settings_join_undo")} name=${each.name} question=${t("settings_join_undo_ask", { name: each.name, when: formatShortDay(each.undo_until) })} onConfirm=${() => undoMerge(each.id)} />`}</li>`)}</ul>` : html`<${Loading} error=${loadError} reload=${reload} />`}

@@ -35,7 +35,7 @@ function throwWithLabel(label, error) {
   throw error;
 }
 
-/** The label, hint and field of a setting; `confirmation` returns a question that has to be confirmed before a value is saved, or "". @param {{name: string, label: string, hint?: string, unit?: string, kind: "toggle" | "number" | "choice" | "list", options?: [string, string][], step?: number, confirmation?: (value: any) => string}} props */
+/** The label, hint and field of a setting; `confirmation` returns a question that has to be confirmed before a value is saved, or "". @param {{name: string, label: string, hint?: string, unit?: string, kind: "toggle" | "number" | "choice" | "list" | "text", options?: [string, string][], step?: number, confirmation?: (value: any) => string}} props */
 export function SettingField({ name, label, hint, unit, kind, options, step, confirmation }) {
   const [actionError, isBusy, run] = useAction();
   const [unconfirmed, setUnconfirmed] = useState(null); // a value that waits for confirmation; null: none
@@ -44,7 +44,7 @@ export function SettingField({ name, label, hint, unit, kind, options, step, con
   const save = (value) => (setUnconfirmed(null), run(() => saveSettings({ [name]: value }, t("settings_saved", { what: label })).catch((error) => throwWithLabel(label, error))));
   const set = (value) => (confirmation?.(value) ? setUnconfirmed(value) : save(value));
   const fieldProps = { id, name, label, setting, set, options, step, isFixed: Boolean(setting.fixed_by), isBusy };
-  const Field = { toggle: Toggle, number: NumberField, choice: Select, list: ListField }[kind];
+  const Field = { toggle: Toggle, number: NumberField, choice: Select, list: ListField, text: TextField }[kind];
   const description = setting.fixed_by ? t("settings_fixed", { where: setting.fixed_by }) : hint;
   return html`<div class=${`choice is-${kind}`}><label for=${id}>${label}</label>
     <span class="given"><${Field} ...${fieldProps} />${unit && html`<span class="unit">${unit}</span>`}</span>
@@ -72,6 +72,12 @@ function NumberField({ id, setting, set, step, isFixed }) {
 function Select({ id, setting, set, options, isFixed }) {
   return html`<select id=${id} value=${setting.value} disabled=${isFixed} aria-describedby=${`${id}-hint`} onChange=${({ target }) => set(target.value)}>
     ${options.map(([value, label]) => html`<option key=${value} value=${value}>${label}</option>`)}</select>`;
+}
+
+/** A text; empty means that there is none. */
+function TextField({ id, setting, set, isFixed }) {
+  return html`<input id=${id} autocomplete="off" value=${setting.value ?? ""} disabled=${isFixed} aria-describedby=${`${id}-hint`}
+    onChange=${({ target }) => set(target.value.trim() || null)} />`;
 }
 
 function ListField({ id, setting, set, isFixed }) {

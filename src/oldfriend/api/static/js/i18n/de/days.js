@@ -10,6 +10,8 @@ export default {
   days_said_after: "Nächster Tag, an dem etwas gesagt wurde",
   days_then: "Was ich an diesem Tag geglaubt habe",
   days_silent: "An diesem Tag wurde nichts gesagt.",
+  days_unplanned: "Für diesen Tag ist noch nichts geplant.",
+  days_planned: "Was ansteht",
   days_happened: "Was passiert ist",
   days_due: "Für diesen Tag versprochen oder erwartet",
   days_told: "In Kürze",

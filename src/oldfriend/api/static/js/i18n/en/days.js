@@ -10,6 +10,8 @@ export default {
   days_said_after: "The next day on which something was said",
   days_then: "What I believed on this day",
   days_silent: "On this day nothing was said.",
+  days_unplanned: "Nothing is planned for this day yet.",
+  days_planned: "To do and coming up",
   days_happened: "What happened",
   days_due: "Promised or expected for this day",
   days_told: "In short",

@@ -10,6 +10,8 @@ export default {
   days_said_after: "Día siguiente en que se dijo algo",
   days_then: "Lo que yo creía ese día",
   days_silent: "Ese día no se dijo nada.",
+  days_unplanned: "Para este día aún no hay nada previsto.",
+  days_planned: "Lo previsto",
   days_happened: "Qué pasó",
   days_due: "Prometido o esperado para este día",
   days_told: "En resumen",

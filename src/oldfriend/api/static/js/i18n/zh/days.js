@@ -10,6 +10,8 @@ export default {
   days_said_after: "下一个聊过的日子",
   days_then: "我在这一天的了解",
   days_silent: "这一天没有聊天。",
+  days_unplanned: "这一天还没有安排。",
+  days_planned: "当天的安排",
   days_happened: "发生了什么",
   days_due: "约定或预计在这一天",
   days_told: "概要",
