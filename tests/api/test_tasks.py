@@ -1,5 +1,7 @@
 """Reminders and to-dos over the API: added, listed, done, put off; everybody's own."""
 
+import re
+
 from httpx import AsyncClient
 
 from tests.api.conftest import Browse, Site
@@ -263,6 +265,53 @@ async def test_entry_that_the_calendar_moves_is_moved_and_its_undo_moves_it_back
     assert moved == [("Dentist, new practice", "2035-11-25T08:00")]
     assert back == [("Dentist", "2035-11-24T19:00")]
     assert await list_dues(owner) == []
+
+
+async def test_what_another_import_brought_or_is_own_outlives_the_undo_of_moves(
+    browse: Browse,
+) -> None:
+    """Whichever is undone first: only what no standing import told goes."""
+    owner = await browse()
+    made = await owner.post("/tasks", json={"text": "Call mum", "due": "2035-01-01T09:00"})
+    own = f"{made.json()['items'][0]['id']}@oldfriend"
+    times = ("20351117T190000", "20351119T190000", "20351121T190000")
+    brought = [await bring(owner, build_event("Dentist", "d-1", each)) for each in times]
+    moved = [await bring(owner, build_event("Call mum", own, each)) for each in times[:2]]
+    for each in (brought[2], brought[1], *moved):
+        await owner.post(f"/imports/{each['number']}/undo")
+    dues = await list_dues(owner)
+    await owner.post(f"/imports/{brought[0]['number']}/undo")
+
+    assert dues == [("Call mum", "2035-01-01T09:00"), ("Dentist", "2035-11-17T19:00")]
+    assert await list_dues(owner) == [("Call mum", "2035-01-01T09:00")]
+
+
+async def test_own_calendar_that_comes_back_moves_only_what_was_changed_in_it(
+    browse: Browse,
+) -> None:
+    """An older file undoes nothing; a series that it moves is told by its new day."""
+    owner = await browse()
+    for rule in ("FREQ=WEEKLY;BYDAY=MO;INTERVAL=2", "FREQ=DAILY;COUNT=5"):
+        wanted = {"text": f"Tea {rule}", "due": "2035-01-01T09:00", "rrule": rule}
+        await owner.post("/tasks", json=wanted)
+    words = "Remind me every Monday at 9 to water the plants"
+    await owner.post("/tasks", json={"words": words})
+    listed = (await owner.get("/tasks")).json()["items"]
+    (plants,) = [each for each in listed if each["repeats"]]
+    written = (await owner.get("/tasks/calendar.ics")).content
+    unchanged = await bring(owner, written)
+    stamp = rb"DTSTAMP:\d{8}T\d{6}Z"
+    newer = re.sub(stamp, b"DTSTAMP:20360101T000000Z", written)
+    older = re.sub(stamp, b"DTSTAMP:20010101T000000Z", written)
+    moved = [each.replace(b"BYDAY=MO\r\n", b"BYDAY=TU\r\n") for each in (older, newer)]
+    brought = [await bring(owner, each) for each in moved]
+    listed = (await owner.get("/tasks")).json()["items"]
+    (told,) = [each for each in listed if each["id"] == plants["id"]]
+
+    assert (unchanged["number"], brought[0]["number"]) == (None, None)
+    assert [each["state"] for each in brought[1]["items"]].count("moved") == 2  # type: ignore[attr-defined]
+    assert plants["repeats"] == "every Monday at 9"
+    assert (told["rrule"], told["repeats"]) == ("FREQ=WEEKLY;BYDAY=TU", None)
 
 
 async def test_what_the_person_changed_or_ended_stays_so_when_the_calendar_comes_again(

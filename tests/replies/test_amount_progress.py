@@ -249,6 +249,35 @@ async def test_total_tells_what_is_done(say: Say, told: list[str], state: str) -
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "I want to only spend 200 euros this month",
+        "I want to buy a phone for 400 dollars this month",
+        "Quiero gastar solo 200 euros este mes",
+        "Je veux ne dépenser que 200 euros ce mois",
+        "Je veux trouver un appartement à 900 euros cette année",
+        "我想这个月只花2000块",
+        "I want to send my brother 200 euros this week",
+        "/goal help",
+    ],
+)
+async def test_money_that_is_spent_and_help_set_no_goal(
+    app: AppContext, chat_context: ChatContext, say: Say, text: str
+) -> None:
+    """Nothing to add up was named; who wants a goal of it can say so."""
+    await say(text)
+    async with app.db.begin_read() as tx:
+        assert not await list_goals(tx, chat_context.person.id)
+
+
+async def test_distance_of_somebody_else_is_not_counted(say: Say) -> None:
+    """In Chinese, too, where nothing but the subject says whose it is."""
+    for each in ("我的目标是今年跑100公里", "我弟弟跑了10公里"):
+        await say(each)
+    assert "10/100" not in (await say("/goals")).reply.text
+
+
+@pytest.mark.parametrize(
     ("language", "told", "asked"),
     [
         ("en", "25 done today", "how many squats have I done so far"),

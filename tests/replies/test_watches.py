@@ -15,6 +15,7 @@ from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.message_log import list_messages
 from oldfriend.queues.queue import update_ready_at
 from oldfriend.replies.edited_requests import apply_edit
+from oldfriend.tasks.task_store import list_tasks
 from oldfriend.watches.amounts import find_amount, parse_amount
 from oldfriend.watches.watch import STATUSES, Watch
 from oldfriend.watches.watch_edits import add_watch
@@ -88,6 +89,21 @@ async def test_watch_is_started_in_words(
     assert (watch.url, watch.condition) == ("http://shop.example/", condition)
     assert watch.threshold == threshold
     assert "http://shop.example/" in given.reply.text
+
+
+@pytest.mark.parametrize(
+    ("text", "is_reminder"),
+    [("周六早上八点苹果店有货时提醒我", True), ("苹果店有货时提醒我", False)],
+)
+async def test_what_is_asked_for_at_a_time_of_day_is_a_reminder(
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, text: str, is_reminder: bool
+) -> None:
+    """Also where a thing is named that a page may tell of."""
+    await tell(app, clock, chat_context, NOON, text)
+    async with app.db.begin_read() as tx:
+        tasks = await list_tasks(tx, chat_context.person.id)
+
+    assert bool(tasks) is is_reminder
 
 
 async def test_nothing_is_watched_while_pages_are_off(

@@ -23,7 +23,7 @@ from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import DAY, MAX_TIME, Clock, Micros, get_start_of_day, parse_timestamp
 from oldfriend.domain.errors import InvalidInput, OldfriendError, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.domain.ids import PersonId
+from oldfriend.domain.ids import BatchId, PersonId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
@@ -60,6 +60,7 @@ from oldfriend.memory.oauth_grants import end_all_connections
 from oldfriend.memory.people import get_person_by_id, list_people, lock_person
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.queues.purge import delete_inbox_keys, purge_jobs
+from oldfriend.tasks.calendar_imports import undo_calendar
 from oldfriend.transfer.oura_connection import get_token_file
 from oldfriend.transfer.oura_pull import end_connection
 from oldfriend.usage.model_calls import (
@@ -290,6 +291,8 @@ def build_event_filter(
         since, until = 0, request.retained_since
     elif request.until is not None:
         until = request.until
+    elif request.up_to is not None:
+        until = request.up_to.at
     elif request.since is None and not request.everything:
         until = 0  # no time is named
     return partial(
@@ -320,6 +323,8 @@ async def remove_planned(
     await purge_jobs(
         tx, plan.person, plan.deleted_ids | redacted, plan.has_deleted_text, named_events
     )
+    for batch in () if plan.selection.is_everything else sorted(plan.selection.batches):
+        await undo_calendar(tx, plan.person, BatchId(batch), now=now)  # of what it only moved
 
 
 async def remove_audio_rows(tx: Transaction, plan: DeletionPlan) -> list[Attachment]:

@@ -68,6 +68,7 @@ class GoalPhrases:
     quits: re.Pattern[str]
     at_most: re.Pattern[str]
     changes: re.Pattern[str]
+    price: re.Pattern[str]
     saves: re.Pattern[str]
     takes_out: re.Pattern[str]
     so_far: re.Pattern[str]
@@ -177,6 +178,25 @@ class GoalPhrases:
         in_base = ((convert_float(value, unit, base), most) for base, most in MOST_AT_ONCE.items())
         return any(amount is not None and amount > most for amount, most in in_base)
 
+    def is_spent(self, text: str) -> bool:
+        """Tell whether a text names money, but nothing of putting it aside."""
+        return not self.saves.search(text) and bool(self.list_money(text))
+
+    def is_price(self, text: str) -> bool:
+        """Tell whether a text names money that a thing costs: "a phone for 400 dollars"."""
+        starts = self.list_money(text)
+        spelled = spell_digits(text, self.language)
+        return self.is_spent(text) and any(self.price.search(spelled[:at]) for at in starts)
+
+    def list_money(self, text: str) -> list[int]:
+        """Return where the amounts of money begin in a text from `spell_digits`."""
+        tokens = split_amount_tokens(spell_digits(text, self.language), self.language)
+        return [
+            tokens[each.first].start
+            for each in read_amounts(tokens, self.language)
+            if each.unit and UNITS[each.unit].dimension == "money"
+        ]
+
     def find_month(self, text: str) -> int | None:
         """Return the month, from 1, that a text names as the one in which something is wanted."""
         named = self.in_period.search(spell_digits(text.translate(APOSTROPHES), self.language))
@@ -266,6 +286,7 @@ def load_goal_phrases(language: str) -> GoalPhrases:
         quits=re.compile(pack["quits"], re.IGNORECASE),
         at_most=re.compile(pack["at_most"], re.IGNORECASE),
         changes=re.compile(pack["changes"], re.IGNORECASE),
+        price=re.compile(pack["price"] or NOTHING, re.IGNORECASE),
         saves=re.compile(pack["saves"], re.IGNORECASE),
         takes_out=re.compile(pack["takes_out"], re.IGNORECASE),
         so_far=re.compile(pack["so_far"], re.IGNORECASE),

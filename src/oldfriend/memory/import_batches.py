@@ -224,7 +224,8 @@ async def finish_batch(tx: Transaction, batch: ImportBatch, *, now: Micros) -> N
     await tx.run(
         """DELETE FROM import_batch WHERE id = :id AND person = :person AND added = 0
            AND NOT EXISTS (SELECT 1 FROM message WHERE batch = :id AND person = :person)
-           AND NOT EXISTS (SELECT 1 FROM task WHERE batch = :id AND person = :person)""",
+           AND NOT EXISTS (SELECT 1 FROM task
+             WHERE person = :person AND calendar_state LIKE '%' || :id || '%')""",
         id=batch.id,
         person=batch.person,
     )

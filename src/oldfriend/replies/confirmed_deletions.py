@@ -117,8 +117,8 @@ def read_texts(value: JsonValue) -> list[str]:
 def read_end(arguments: Mapping[str, JsonValue]) -> PurgeEnd | None:
     """Return how far a purge reaches; None: a job of an earlier version takes all."""
     match arguments:
-        case {"yes": int(message), "reply": int(reply), "change": int(change)}:
-            return PurgeEnd(message=message, reply=reply, change=change)
+        case {"yes": int(message), "reply": int(reply), "change": int(change), "at": int(at)}:
+            return PurgeEnd(message=message, reply=reply, change=change, at=at)
         case _:
             return None
 

@@ -40,7 +40,11 @@ from oldfriend.search.tokenizer import is_stop_word, stem_word
 from oldfriend.tasks.sentence_words import split_sentences
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
 from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
-from oldfriend.turn.request_handlers.goal_requests import build_handled, open_desk
+from oldfriend.turn.request_handlers.goal_requests import (
+    build_handled,
+    open_desk,
+    tells_of_others,
+)
 from oldfriend.turn.request_handlers.handler import (
     QUESTION_MARKS,
     HandledRequest,
@@ -191,12 +195,14 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
         goal if total is None else replace(goal, text=total.words), phrases, book
     )
     sentences = list(statements_in(message, book))
+    is_han = get_traits(book.language).is_han
     is_alone = len(sentences) == 1
     told_deeds = [
         (told.plain, deed, "" if is_alone else sentence.plain)
         for sentence in sentences
         if not is_long_ago(sentence, goal, book, now=now)
         for told in (list_told(sentence, phrases, book) if is_alone else [sentence])
+        if not (is_han and tells_of_others(told.plain, book.language))  # whose deed it is
         for deed in list_deeds(told, phrases, book)
     ]
     deeds = [deed for _, deed, _ in told_deeds]

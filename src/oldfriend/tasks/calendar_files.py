@@ -38,6 +38,7 @@ class CalendarEntry:
     starts_at: Micros | None = None  # from which a series counts
     zone: str | None = None  # of a series; None: that of the person
     uid: str = ""  # the entry's own id in the calendar, the same when it moves
+    stamped_at: Micros | None = None  # when it was made or changed last
 
 
 def load_library() -> ModuleType:
@@ -70,9 +71,7 @@ def build_component(library: ModuleType, task: Task) -> "Component":
     component.add("dtstamp", from_micros(task.changed_at))
     if task.due_at is None:
         return component
-    is_counted = task.rrule is not None and "COUNT=" in task.rrule  # from the first time on
-    first = task.starts_at if is_counted else None
-    begin = from_micros(first or task.due_at, task.zone)
+    begin = from_micros(find_begin(task) or task.due_at, task.zone)
     component.add("dtstart", begin.date() if task.is_date_only else begin)
     if task.rrule is not None:
         component.add("rrule", library.vRecur.from_ical(find_standard_rule(task)))
@@ -82,6 +81,12 @@ def build_component(library: ModuleType, task: Task) -> "Component":
     alarm["TRIGGER"] = "PT9H" if task.is_date_only else "PT0S"
     component.add_component(alarm)
     return component
+
+
+def find_begin(task: Task) -> Micros | None:
+    """Return when a task begins: one that comes so many times counts from the first on."""
+    is_counted = task.rrule is not None and "COUNT=" in task.rrule
+    return (task.starts_at if is_counted else None) or task.due_at
 
 
 def find_standard_rule(task: Task) -> str:
@@ -123,7 +128,9 @@ def read_calendar(
             check_room(max(len(entries) + 1, series))
             check_exceptions(component, moved)
             entry = read_component(component, text, zone=zone, now=now)
-            entries.append(replace(entry, uid=read_uid(component)))
+            entries.append(
+                replace(entry, uid=read_uid(component), stamped_at=read_stamp(component))
+            )
         except (InvalidInput, ValueError, TypeError, AttributeError, OverflowError) as error:
             reason = str(error) if isinstance(error, InvalidInput) else "it cannot be read"
             refused.append(f"{text or 'Without a title'}: {reason}")
@@ -135,6 +142,13 @@ def read_uid(component: "Component") -> str:
     uid, day = str(component.get("UID") or ""), component.get("RECURRENCE-ID")
     name = uid if day is None or not uid else f"{uid}/{day.dt.isoformat()}"
     return " ".join(name.split())[:MAX_UID_CHARS]
+
+
+def read_stamp(component: "Component") -> Micros | None:
+    """Return when an entry was made or changed last; None if it does not say."""
+    stated = [component.get(each) for each in ("DTSTAMP", "LAST-MODIFIED")]
+    times = [each.dt for each in stated if isinstance(getattr(each, "dt", None), datetime)]
+    return max((to_micros(to_utc(to_local(each, "UTC"), "UTC")) for each in times), default=None)
 
 
 def check_calendar_size(content: bytes) -> None:

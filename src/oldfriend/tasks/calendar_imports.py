@@ -2,18 +2,18 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.ids import BatchId, PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Person, sanitize_text
 from oldfriend.memory.import_batches import ImportSource, advance_batch, create_batch, finish_batch
 from oldfriend.memory.people import lock_person
-from oldfriend.tasks.calendar_files import OWN_UID_SUFFIX, CalendarEntry
+from oldfriend.tasks.calendar_files import OWN_UID_SUFFIX, CalendarEntry, find_begin
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_desk import DeskDecision, TaskDesk
 from oldfriend.tasks.task_edits import build_task, open_desk, store
@@ -21,8 +21,25 @@ from oldfriend.tasks.task_store import find_task
 
 FORMAT: Final = "calendar"
 DEFAULT_FILE_NAME: Final = "calendar.ics"
-MOVED_FIELDS: Final = ("text", "due_at", "starts_at", "rrule", "zone", "is_date_only")
+MOVED_FIELDS: Final = (
+    "text",
+    "time_words",
+    "due_at",
+    "starts_at",
+    "rrule",
+    "zone",
+    "is_date_only",
+)
 """What an import changes of a task, and its undo sets back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportLevel:
+    """What one import did to a task."""
+
+    batch: str  # "": what the person had put on the list before any import
+    told: list[JsonValue]
+    former: dict[str, JsonValue] | None  # what it changed, as it was; None: it was new then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +47,12 @@ class ImportedTask:
     """A task that a calendar told, with what was told of it."""
 
     task: Task
-    batch: BatchId
-    told: list[JsonValue]
-    former: dict[str, JsonValue] | None  # the task before its last import; None: it was new then
-    former_batch: str | None
-    former_told: list[JsonValue] | None
+    levels: tuple[ImportLevel, ...]  # the first brought it, or is the person's own; others moved it
+
+    @property
+    def told(self) -> list[JsonValue]:
+        """What was told of it last."""
+        return self.levels[-1].told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,40 +66,28 @@ class CalendarImport:
 async def load_imported(tx: Transaction, person: PersonId) -> dict[str, ImportedTask]:
     """Return the tasks that calendars told, also those that are over, by the id there."""
     rows = await tx.rows(
-        """SELECT id, batch, calendar_uid, calendar_state FROM task
+        """SELECT id, calendar_uid, calendar_state FROM task
            WHERE person = :person AND calendar_uid IS NOT NULL ORDER BY created_at, id""",
         person=person,
     )
     found: dict[str, ImportedTask] = {}
-    for task_id, batch, uid, state in rows:
+    for task_id, uid, state in rows:
         task = await find_task(tx, person, task_id)
-        values = json.loads(state)
         if task is not None:
-            found[uid] = ImportedTask(
-                task=task,
-                batch=BatchId(batch),
-                told=values["told"],
-                former=values["former"],
-                former_batch=values["former_batch"],
-                former_told=values["former_told"],
-            )
+            levels = tuple(ImportLevel(**each) for each in json.loads(state))
+            found[uid] = ImportedTask(task=task, levels=levels)
     return found
 
 
 async def save_imported(tx: Transaction, person: PersonId, uid: str, each: ImportedTask) -> None:
-    """Store what a calendar told of a task that is stored."""
-    state = {
-        "told": each.told,
-        "former": each.former,
-        "former_batch": each.former_batch,
-        "former_told": each.former_told,
-    }
+    """Store which imports told of a task that is stored; its batch is the one that brought it."""
+    is_own = [level.batch for level in each.levels] == [""]
     await tx.run(
         """UPDATE task SET batch = :batch, calendar_uid = :uid, calendar_state = :state
            WHERE id = :task AND person = :person""",
-        batch=each.batch,
-        uid=uid,
-        state=json.dumps(state, ensure_ascii=False),
+        batch=each.levels[0].batch or None,
+        uid=None if is_own else uid,
+        state=None if is_own else json.dumps([*map(asdict, each.levels)], ensure_ascii=False),
         task=each.task.id,
         person=person,
     )
@@ -99,12 +105,30 @@ def name_entries(entries: Sequence[CalendarEntry]) -> list[str]:
 
 def list_told(entry: CalendarEntry) -> list[JsonValue]:
     """List what a calendar tells of an entry, the same however often its series has come."""
-    return [entry.text, entry.due_at if entry.rrule is None else entry.starts_at, entry.rrule]
+    begins = entry.due_at if entry.rrule is None else entry.starts_at
+    return build_told(entry.text, begins, entry.rrule)
 
 
 def list_told_of(task: Task) -> list[JsonValue]:
     """List what our own calendar would tell of a task."""
-    return [task.text, task.due_at, task.rrule]
+    return build_told(task.text, find_begin(task), task.rrule)
+
+
+def build_told(text: str, begins: Micros | None, rrule: str | None) -> list[JsonValue]:
+    """Return what is told in whole seconds, with the parts of its rule in one order."""
+    rule = None if rrule is None else ";".join(sorted(rrule.upper().split(";")))
+    return [text, None if begins is None else begins // SECOND, rule]
+
+
+def tells_same_time(known: ImportedTask, entry: CalendarEntry) -> bool:
+    """Whether a calendar tells the time, and how it repeats, as it did last."""
+    return known.told[1:] == list_told(entry)[1:]
+
+
+def is_older(entry: CalendarEntry, task: Task) -> bool:
+    """Whether an entry of our own calendar was written before the task was changed last."""
+    is_own, stamp = entry.uid == f"{task.id}{OWN_UID_SUFFIX}", entry.stamped_at
+    return is_own and stamp is not None and stamp // SECOND < task.changed_at // SECOND
 
 
 async def load_own(
@@ -116,14 +140,8 @@ async def load_own(
         task_id, suffix, _ = name.partition(OWN_UID_SUFFIX)
         task = await find_task(tx, person, task_id) if suffix else None
         if task is not None:
-            found[name] = ImportedTask(
-                task=task,
-                batch=BatchId(""),
-                told=list_told_of(task),
-                former=None,
-                former_batch=None,
-                former_told=None,
-            )
+            own = ImportLevel(batch="", told=list_told_of(task), former=None)
+            found[name] = ImportedTask(task=task, levels=(own,))
     return found
 
 
@@ -143,8 +161,10 @@ def decide_entry(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask | Non
         return desk.add(task)
     earlier = known.task
     is_over = not earlier.is_active or (earlier.status == "delivered" and entry.due_at is None)
-    if is_over or known.told == list_told(entry):
+    if is_over or is_older(entry, earlier) or known.told == list_told(entry):
         return DeskDecision(text=desk.wording.say("unchanged"))
+    if tells_same_time(known, entry):
+        task = replace(task, time_words=earlier.time_words)
     later = replace(
         earlier,
         status="open",
@@ -200,17 +220,15 @@ async def import_calendar(
     batch = await create_batch(tx, person.id, source, now=now)
     for name, (task, earlier) in changed.items():
         before = known.get(name)
-        imported = ImportedTask(
-            task=task,
+        level = ImportLevel(
             batch=batch.id,
             told=told[name],
             former=None
             if earlier is None
             else {each: getattr(earlier, each) for each in MOVED_FIELDS},
-            former_batch=None if before is None else before.batch,
-            former_told=None if before is None else before.told,
         )
-        await save_imported(tx, person.id, name, imported)
+        levels = (*(() if before is None else before.levels), level)
+        await save_imported(tx, person.id, name, ImportedTask(task=task, levels=levels))
     added = sum(earlier is None for _, earlier in changed.values())
     await advance_batch(tx, batch, added=added, known=len(entries) - added)
     await finish_batch(tx, batch, now=now)
@@ -218,43 +236,43 @@ async def import_calendar(
 
 
 async def undo_calendar(tx: Transaction, person: PersonId, batch: BatchId, *, now: Micros) -> int:
-    """Take what a calendar put on the list off it, and set back what it moved; return how many."""
+    """Take what only this import told off the list, and set back what it moved; return how many."""
     await lock_person(tx, person)
-    imported = await load_imported(tx, person)
-    taken = {name: each for name, each in imported.items() if each.batch == batch}
-    undone = await tx.rows(
-        "SELECT id FROM import_batch WHERE person = :person AND status = 'undone'", person=person
-    )
-    gone = {row[0] for row in undone}
+    taken = {
+        name: each
+        for name, each in (await load_imported(tx, person)).items()
+        if any(level.batch == batch for level in each.levels)
+    }
     for name, each in taken.items():
-        if each.former is None or each.former_batch in gone:
+        levels = drop_level(each.levels, batch)
+        if not levels:
             await tx.run(
                 "DELETE FROM task WHERE id = :task AND person = :person",
                 task=each.task.id,
                 person=person,
             )
-        else:
-            await restore_former(tx, name, each, now=now)
+            continue
+        if each.levels[-1].batch == batch and each.levels[-1].former is not None:
+            former = build_former(each.task, each.levels[-1].former, now=now)
+            if former.is_active:  # what the person has ended stays as it is
+                await store(tx, DeskDecision(text="", saved=((former, each.task),)), now=now)
+        await save_imported(tx, person, name, replace(each, levels=levels))
     return len(taken)
 
 
-async def restore_former(
-    tx: Transaction, name: str, imported: ImportedTask, *, now: Micros
-) -> None:
-    """Set a task back to what it was before its last import, unless the person has ended it."""
-    assert imported.former is not None and imported.former_told is not None
-    former = build_former(imported.task, imported.former, now=now)
-    if former.is_active:
-        await store(tx, DeskDecision(text="", saved=((former, imported.task),)), now=now)
-    earlier = ImportedTask(
-        task=former,
-        batch=BatchId(imported.former_batch or ""),
-        told=imported.former_told,
-        former=None,
-        former_batch=None,
-        former_told=None,
-    )
-    await save_imported(tx, former.person, name, earlier)
+def drop_level(levels: Sequence[ImportLevel], batch: str) -> tuple[ImportLevel, ...]:
+    """Return what imports did to a task without one, whose next sets back to what was before it."""
+    kept: list[ImportLevel] = []
+    dropped: ImportLevel | None = None
+    for level in levels:
+        if level.batch == batch:
+            dropped = level
+        elif dropped is not None:
+            kept.append(replace(level, former=dropped.former))
+            dropped = None
+        else:
+            kept.append(level)
+    return tuple(kept)
 
 
 def build_former(task: Task, former: Mapping[str, JsonValue], *, now: Micros) -> Task:
@@ -262,6 +280,7 @@ def build_former(task: Task, former: Mapping[str, JsonValue], *, now: Micros) ->
     match former:
         case {
             "text": str(text),
+            "time_words": str(time_words),
             "due_at": int() | None as due_at,
             "starts_at": int() | None as starts_at,
             "rrule": str() | None as rrule,
@@ -271,6 +290,7 @@ def build_former(task: Task, former: Mapping[str, JsonValue], *, now: Micros) ->
             return replace(
                 task,
                 text=text,
+                time_words=time_words,
                 due_at=due_at,
                 starts_at=starts_at,
                 rrule=rrule,

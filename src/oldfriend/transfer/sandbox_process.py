@@ -277,6 +277,7 @@ def decode_calendar_entry(report: list[JsonValue]) -> CalendarEntry:
             int() | None as starts_at,
             str() | None as zone,
             str(uid),
+            int() | None as stamped_at,
         ]:
             return CalendarEntry(
                 text=sanitize_text(text),
@@ -285,6 +286,7 @@ def decode_calendar_entry(report: list[JsonValue]) -> CalendarEntry:
                 starts_at=starts_at,
                 zone=zone,
                 uid=sanitize_text(uid),
+                stamped_at=stamped_at,
             )
     raise ValueError("no entry")
 

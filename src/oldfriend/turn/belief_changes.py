@@ -75,7 +75,7 @@ class BeginForgetting:
         }
         if chosen is None:
             arguments["purges"] = len(await list_purges(tx, person))
-            arguments["yes"] = scope.message.seq
+            arguments |= {"yes": scope.message.seq, "at": scope.message.at}
             reached = await get_feed_position(tx, person)
             arguments |= {"reply": reached.last_seq, "change": reached.last_change}
         else:

@@ -13,6 +13,7 @@ from oldfriend.lang.language_pack import choose_language_with, list_languages
 from oldfriend.measurements.measurement_store import find_latest, list_kept_measures
 from oldfriend.proactive.proactive_settings import load_proactive_settings
 from oldfriend.tasks.sentence_words import split_sentences
+from oldfriend.tasks.time_words import load_time_book
 from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
 from oldfriend.turn.lookup_switches import say_off
 from oldfriend.turn.receipt_items import build_listed_item
@@ -96,9 +97,14 @@ async def handle_watch_request(
         if asked is not None and not (asked.ask == "watch" and len(links) != 1):
             return await decide(context, phrases, asked, links, may_read_pages=may_read_pages)
         is_without = is_single and not links and context.model_name is None  # a model may ask
-        if is_without and phrases.asks_without_address(text):
+        if is_without and phrases.asks_without_address(text) and not names_clock(text, each):
             return HandledRequest(name=NAME, text=phrases.say("needs_address"))
     return await handle_likely(context, links, may_read_pages=may_read_pages)
+
+
+def names_clock(text: str, language: str) -> bool:
+    """Whether a text names a time of day, at which a reminder is asked for."""
+    return any(each.kind == "clock" for each in load_time_book(language).find(text))
 
 
 async def handle_number(

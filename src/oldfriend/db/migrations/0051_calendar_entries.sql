@@ -1,5 +1,5 @@
--- Of a task that a calendar file told: the import that brought or last moved it, the entry's own id
--- in the calendar, and what was told of it (JSON), with what the import moved.
+-- Of a task that a calendar file told: the import that brought it, the entry's own id
+-- in the calendar, and what each import told and moved of it (JSON).
 -- Oldest writer: 50
 ALTER TABLE task ADD COLUMN batch TEXT;
 ALTER TABLE task ADD COLUMN calendar_uid TEXT;

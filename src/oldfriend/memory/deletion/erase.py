@@ -303,7 +303,8 @@ async def refresh_batches(tx: Transaction, plan: DeletionPlan) -> None:
         """SELECT b.id, count(m.id), sum(CASE WHEN m.version = 1 THEN 1 ELSE 0 END)
            FROM import_batch b LEFT JOIN message m ON m.batch = b.id AND m.person = b.person
            WHERE b.person = :person AND NOT EXISTS
-             (SELECT 1 FROM task t WHERE t.batch = b.id AND t.person = b.person)
+             (SELECT 1 FROM task t WHERE t.person = b.person
+                AND t.calendar_state LIKE '%' || b.id || '%')
            GROUP BY b.id""",
         person=plan.person,
     )

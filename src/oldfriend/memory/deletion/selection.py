@@ -108,6 +108,7 @@ class PurgeEnd:
     message: int  # the seq of the yes
     reply: int  # the seq of what was answered to it, which goes, too
     change: int  # the newest decision of the journal by then
+    at: Micros  # when the yes was said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,6 +81,8 @@ MAYBE_ASKED: Final = 0.3
 QUESTION_MARKS: Final = ("?", "？")
 MAYBE_WISHED: Final = 0.5
 """How likely a sentence must be to set a goal that names an amount, but nothing of a wish."""
+MAYBE_SPENT: Final = 0.4
+"""And one that names money, but nothing of putting it aside."""
 SURELY_OTHER: Final = 0.6
 """How likely a sentence with such a wish must be to ask for something else."""
 BESIDE_WISHES: Final = frozenset({"none", "goal_new", "goal_progress", "number_log"})
@@ -154,7 +156,7 @@ async def handle_goal_request(context: HandlerContext) -> HandledRequest | None:
     for at, sentence in enumerate(sentences[:MAX_SENTENCES]):
         for each in map(load_goal_phrases, languages):
             asked = each.read(sentence)
-            if asked is None or (asked.ask == "set" and not asked.what):
+            if asked is None or (asked.ask == "set" and not is_goal(asked, sentence, each)):
                 continue
             desk = await open_desk(context, each.language)
             if asked.ask in {"done", "drop"} and not desk.find(asked.what):
@@ -166,6 +168,14 @@ async def handle_goal_request(context: HandlerContext) -> HandledRequest | None:
             handled = replace(build_handled(desk, decision), is_whole_message=not rest, rest=rest)
             return await add_denial(context, handled, decision)
     return await handle_likely(context, language)
+
+
+def is_goal(asked: AskedGoal, sentence: str, phrases: GoalPhrases) -> bool:
+    """Whether a sentence sets a goal; one of money that is not put aside must be likely."""
+    if not phrases.is_spent(asked.what):
+        return bool(asked.what)
+    likely = classify_request(sentence, phrases.language)["goal_new"]
+    return likely >= MAYBE_SPENT and not phrases.is_price(asked.what)
 
 
 async def add_denial(
@@ -310,6 +320,8 @@ def run_command(desk: GoalDesk, words: str) -> HandledRequest:
     phrases = load_goal_phrases(desk.scope.language)
     first, _, rest = words.partition(" ")
     verb = VERBS.get(first.lower())
+    if words.casefold() == "help":
+        return HandledRequest(name=NAME, text=desk.say("usage"), is_command=True)
     if not words or len(words) > MAX_TEXT_CHARS:
         text = desk.list() if not desk.states else f"{desk.list()}\n\n{desk.say('usage')}"
         return replace(build_handled(desk, GoalDecision(text=text)), is_command=True)
