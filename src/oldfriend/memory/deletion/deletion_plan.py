@@ -230,8 +230,11 @@ def build_plan_with_redactions(
 def select_named_records(
     snapshot: MemorySnapshot, selection: DeletionSelection, messages: Iterable[MessageVersion]
 ) -> frozenset[OwnRecord]:
-    """Select the own records that were named, and those that deleted messages made."""
-    seqs = {each.seq for each in messages}
+    """Select the own records that were named, and those that deleted messages made.
+
+    What was asked for beside the deletion, in the same message, is not meant by it.
+    """
+    seqs = {each.seq for each in messages} - selection.asking_seqs
     return frozenset(
         each
         for each in snapshot.records

@@ -5,7 +5,7 @@ Reads only; the deletion plan computes what follows for everything else.
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.db.database import SqlValue, Transaction
@@ -16,6 +16,7 @@ from oldfriend.domain.ids import (
     MIN_ID_CHARS,
     ObjectId,
     PersonId,
+    TurnId,
     build_ambiguous_id_error,
     build_id_patterns,
     shorten_id,
@@ -124,6 +125,7 @@ class DeletionRequest:
     retained_since: Micros | None = (
         None  # older messages are deleted, what was learned from them stays
     )
+    turns: frozenset[TurnId] = frozenset()  # in which it was asked for; what else they made stays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +142,7 @@ class DeletionSelection:
     )  # by which messages were selected, also if they are no names
     is_everything: bool = False
     later_seqs: frozenset[int] = frozenset()  # of messages that stay although everything goes
+    asking_seqs: frozenset[int] = frozenset()  # of messages of the turns in which it was asked for
 
     def union(self, other: "DeletionSelection") -> "DeletionSelection":
         """Return both selections together."""
@@ -152,6 +155,7 @@ class DeletionSelection:
             words=self.words | other.words,
             is_everything=self.is_everything or other.is_everything,
             later_seqs=self.later_seqs | other.later_seqs,
+            asking_seqs=self.asking_seqs | other.asking_seqs,
         )
 
 
@@ -174,7 +178,15 @@ async def select_for_deletion(
         selection = selection.union(await select_by_batch(tx, person, request.batch))
     if request.everything:
         selection = selection.union(await select_all(tx, person, request.up_to))
-    return selection
+    asking: set[int] = set()
+    for turn in sorted(request.turns):
+        rows = await tx.rows(
+            "SELECT seq FROM message WHERE person = :person AND turn = :turn",
+            person=person,
+            turn=turn,
+        )
+        asking.update(int(row[0]) for row in rows)
+    return replace(selection, asking_seqs=frozenset(asking))
 
 
 async def select_by_id(tx: Transaction, person: PersonId, partial_id: str) -> DeletionSelection:
