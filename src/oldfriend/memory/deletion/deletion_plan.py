@@ -238,7 +238,7 @@ def select_named_records(
     return frozenset(
         each
         for each in snapshot.records
-        if (selection.is_everything and each.message_seq not in selection.later_seqs)
+        if (selection.is_everything and each.id not in selection.later_records)
         or each.id in selection.records
         or each.message_seq in seqs
     )

@@ -177,6 +177,7 @@ async def apply_erasure_rule(
                 rule.goes_with_everything
                 and plan.selection.is_everything
                 and not any(row[each] in plan.selection.later_seqs for each in makers)
+                and not any(row[each] in plan.selection.later_records for each in names)
             )
             or (has_deleted_content(row, rule, plan) and not is_newest(row, rule.newest_of, newest))
         ],

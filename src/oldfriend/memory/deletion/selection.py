@@ -142,6 +142,7 @@ class DeletionSelection:
     )  # by which messages were selected, also if they are no names
     is_everything: bool = False
     later_seqs: frozenset[int] = frozenset()  # of messages that stay although everything goes
+    later_records: frozenset[str] = frozenset()  # ids of the records that stay then
     asking_seqs: frozenset[int] = frozenset()  # of messages of the turns in which it was asked for
 
     def union(self, other: "DeletionSelection") -> "DeletionSelection":
@@ -155,6 +156,7 @@ class DeletionSelection:
             words=self.words | other.words,
             is_everything=self.is_everything or other.is_everything,
             later_seqs=self.later_seqs | other.later_seqs,
+            later_records=self.later_records | other.later_records,
             asking_seqs=self.asking_seqs | other.asking_seqs,
         )
 
@@ -305,7 +307,13 @@ async def select_by_batch(tx: Transaction, person: PersonId, number: int) -> Del
 async def select_all(
     tx: Transaction, person: PersonId, up_to: PurgeEnd | None
 ) -> DeletionSelection:
-    """Select all messages and beliefs, except what came after the yes."""
+    """Select all messages, beliefs and records, except what came after the yes."""
+    yes = await tx.rows(
+        "SELECT written_at FROM message WHERE person = :person AND seq = :yes",
+        person=person,
+        yes=MAX_TIME if up_to is None else up_to.message,
+    )
+    said_at = int(yes[0][0]) if yes else MAX_TIME
     seqs = await tx.rows("SELECT seq FROM message WHERE person = :person", person=person)
     later = await tx.rows(
         """SELECT seq FROM message WHERE person = :person AND seq > :yes
@@ -320,7 +328,12 @@ async def select_all(
         person=person,
         last=MAX_TIME if up_to is None else up_to.change,
     )
-    batches = await tx.rows("SELECT id FROM import_batch WHERE person = :person", person=person)
+    batches = await tx.rows(
+        "SELECT id FROM import_batch WHERE person = :person AND started_at <= :said_at",
+        person=person,
+        said_at=said_at,
+    )
+    records = await list_own_records(tx, person)
     later_seqs = frozenset(int(row[0]) for row in later)
     return DeletionSelection(
         seqs=frozenset(int(row[0]) for row in seqs) - later_seqs,
@@ -328,6 +341,11 @@ async def select_all(
         batches=frozenset(row[0] for row in batches),
         is_everything=True,
         later_seqs=later_seqs,
+        later_records=frozenset(
+            each.id
+            for each in records
+            if (each.made_at > said_at if each.message is None else each.message_seq in later_seqs)
+        ),
     )
 
 
