@@ -435,13 +435,15 @@ async def test_telegram_bot_is_connected_and_link_code_comes_with_a_qr_code(
     there = replace(settings, channels={**settings.channels, "telegram": telegram})
     async with open_app(there) as app, opened_site(app) as site, site.browser() as owner:
         wrong = await owner.put("/telegram/token", json={"token": "123456789:wrong-token"})
+        odd = await owner.put("/telegram/token", json={"token": "123456789:AAÄ-secret"})
         connected = await owner.put("/telegram/token", json={"token": world.token})
         shown = await owner.get("/telegram")
         code = (await owner.post("/telegram/code")).json()
         gone = await owner.delete("/telegram/token")
         after = (await owner.get("/telegram")).json()
 
-    assert (wrong.status_code, connected.status_code) == (422, 200)
+    assert (wrong.status_code, odd.status_code, connected.status_code) == (422, 422, 200)
+    assert (odd.json()["code"], "secret" in odd.text) == ("bot_token_unfit", False)
     assert connected.json()["name"] == shown.json()["bot"]
     assert world.token not in shown.text
     assert code["link"] == f"https://t.me/{connected.json()['name']}?start={code['code']}"

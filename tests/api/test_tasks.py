@@ -249,6 +249,34 @@ async def test_calendar_import_is_listed_and_undone_like_any_other(browse: Brows
     assert (await owner.get("/imports")).json()["items"][0]["status"] == "undone"
 
 
+async def test_number_of_a_second_entry_is_never_the_id_of_another(browse: Browse) -> None:
+    """All come, and none again."""
+    owner = await browse()
+    told = [("Choir", "a#2"), ("Tea", "a"), ("Walk", "a"), ("Swim", "a#3")]
+    head, tail = b"PRODID:-//Somebody//EN\n", b"END:VCALENDAR"
+    events = [
+        build_event(text, uid, f"20351124T{10 + hour}0000").partition(head)[2].partition(tail)[0]
+        for hour, (text, uid) in enumerate(told)
+    ]
+    content = b"BEGIN:VCALENDAR\nVERSION:2.0\n" + head + b"".join(events) + tail + b"\n"
+    first = await bring(owner, content)
+    again = await bring(owner, content)
+
+    assert [each["state"] for each in first["items"]] == ["new"] * 4  # type: ignore[attr-defined]
+    assert {each["state"] for each in again["items"]} == {"known"}  # type: ignore[attr-defined]
+
+
+async def test_file_name_of_a_calendar_is_kept_without_control_characters(browse: Browse) -> None:
+    """And without its folder, as that of any import."""
+    owner = await browse()
+    headers = {**ICS, "X-File-Name": "home%2Fmi%1B%5B2J%0Ane%E2%80%AE.ics"}
+    await owner.post("/tasks/calendar.ics", content=CALENDAR.encode(), headers=headers)
+
+    assert [each["file"] for each in (await owner.get("/imports")).json()["items"]] == [
+        "mi[2Jne.ics"
+    ]
+
+
 async def test_entry_that_the_calendar_moves_is_moved_and_its_undo_moves_it_back(
     browse: Browse,
 ) -> None:

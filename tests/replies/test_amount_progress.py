@@ -296,3 +296,30 @@ async def test_question_is_answered_with_the_total(
     reply = (await say(asked)).reply.text
     assert "25" in reply
     assert "150" in reply
+
+
+@pytest.mark.parametrize(
+    ("goal", "told"),
+    [
+        ("I want to save 400 euros this month", "I saved 99999999999999999999999999 euros today"),
+        ("I want to save 400 euros this month", "I saved -20 euros"),
+        ("I want to save 400 euros this month", "I saved -€20"),
+        ("我想这个月存400欧元", "我存了-20欧元"),
+    ],
+)
+async def test_amount_that_cannot_be_counts_for_nothing(
+    app: AppContext, chat_context: ChatContext, say: Say, goal: str, told: str
+) -> None:
+    """Neither one below zero nor one that no column holds."""
+    await say(goal)
+    await say(told)
+
+    assert await count(app, chat_context) == []
+
+
+def test_amount_is_only_what_can_be_stored() -> None:
+    """Also where floating point ends."""
+    total = read_total("save 400 euros this month", "en", has_day=False)
+    assert total is not None
+    assert total.to_amount(20, "EUR") == 20_000
+    assert [total.to_amount(each, "EUR") for each in (1e26, float("inf"))] == [0, 0]

@@ -12,6 +12,7 @@ from oldfriend.memory.people import get_person
 from oldfriend.queues.jobs_table import get_job_group
 from oldfriend.replies.confirmed_deletions import purge_person
 from oldfriend.runtime.maintenance import maintain
+from oldfriend.tasks.task_edits import add_task
 from oldfriend.tasks.task_store import list_tasks
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
@@ -111,6 +112,29 @@ async def test_what_is_said_after_the_yes_stays(app: AppContext, say: Say) -> No
     assert "My cat is called Miso." in texts
     assert "Remind me tomorrow at 10 to feed Miso" in texts
     assert not any("Dora" in each or "Eva" in each or each == "yes" for each in texts)
+    assert [each.text for each in tasks] == ["feed Miso"]
+    assert entry.proved_at is not None
+
+
+async def test_what_is_put_on_the_list_after_the_yes_stays(
+    app: AppContext, say: Say, clock: FrozenClock
+) -> None:
+    """By hand, without a message that could tell when; what was there before the yes goes."""
+    await say("My boat is called Dora.")
+    async with app.db.begin_write() as tx:
+        person = await get_person(tx, None)
+        await add_task(tx, person, "paint Dora", now=clock())
+    clock.tick(minutes=1)
+    await say("/purge")
+    await say("yes")
+    clock.tick(minutes=1)
+    async with app.db.begin_write() as tx:
+        await add_task(tx, person, "feed Miso", now=clock())
+    await work(app)
+    async with app.db.begin_read() as tx:
+        tasks = await list_tasks(tx, person.id)
+        (entry,) = await list_audit_entries(tx, person.id)
+
     assert [each.text for each in tasks] == ["feed Miso"]
     assert entry.proved_at is not None
 

@@ -88,3 +88,21 @@ async def test_thing_that_is_to_be_watched_needs_an_address(
 ) -> None:
     """Without a model, which could look for one."""
     assert answer in (await say(text)).reply.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Forget what I said about milk and remind me to call Tom tomorrow at 9",
+        "Forget everything about milk. Remind me tomorrow at 9 to call Tom.",
+    ],
+)
+async def test_reminder_beside_an_order_to_forget_stays_after_the_yes(say: Say, text: str) -> None:
+    """It is no change of what was shown, and does not go with the words of the order."""
+    await say("I really like oat milk.")
+    await say(text)
+    answer = (await say("yes")).reply.text
+    listed = (await say("/tasks")).reply.text
+
+    assert "done nothing" not in answer
+    assert "call Tom" in listed

@@ -16,6 +16,8 @@ from oldfriend.measurements.lexicon import BREAK_CLASS
 from oldfriend.measurements.units import UNITS, convert_float
 
 PARTS_OF_UNIT: Final = 1_000
+MAX_PARTS: Final = 10**15
+"""More is told by mistake; whole years of so much can still be added up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +66,12 @@ class GoalTotal:
         return self.to_amount(told.value, told.unit) if told.unit else 0
 
     def to_amount(self, value: float, unit: str) -> int:
-        """Return a value in parts of its unit; 0 if it measures something else."""
-        if unit == self.unit:
-            return round(value * self.parts)
-        return 0 if self.noun else round((convert_float(value, unit, self.unit) or 0) * self.parts)
+        """Return a value in parts of its unit; 0 if it measures something else, or is too much."""
+        own: float | None = value
+        if unit != self.unit:
+            own = None if self.noun else convert_float(value, unit, self.unit)
+        parts = (own or 0) * self.parts
+        return round(parts) if abs(parts) <= MAX_PARTS else 0
 
 
 def find_total(goal: Goal) -> GoalTotal | None:

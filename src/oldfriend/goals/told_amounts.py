@@ -31,7 +31,11 @@ NO_NOUN: Final = (
 )
 """Classes of the words of which none is a thing that is counted."""
 HALF_MORE: Final = 1.5
-BELOW_ZERO: Final = re.compile(r"(?<![^\s(])[-\u2212]\d[\d.,]*")
+CURRENCY: Final = r"$\u00a2-\u00a5\u20a0-\u20cf\uffe5"
+"""Signs of currencies, as a character class."""
+BELOW_ZERO: Final = re.compile(
+    rf"(?<![^\s({CURRENCY}\u3400-\u9fff])[-\u2212][{CURRENCY}]?\d[\d.,]*"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

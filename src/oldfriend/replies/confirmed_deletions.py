@@ -47,12 +47,11 @@ async def forget_chosen(app: AppContext, job: Job) -> None:
     """
     assert job.person is not None
     arguments = parse_job_spec(job).arguments
-    turns = [TurnId(each) for each in read_texts(arguments["turns"])]
     async with app.db.begin_read() as tx:
         request = await read_request(tx, job.person, arguments)
         if request is None:
             return
-        preview = await load_preview(tx, job.person, request, *turns)
+        preview = await load_preview(tx, job.person, request)
     if preview is None:
         return  # it is gone already
     if preview.digest != arguments["seen"]:
@@ -106,7 +105,8 @@ async def read_request(
             continue
         ids.append(each)
     about = str(arguments["about"] or "") or None
-    return DeletionRequest(ids=tuple(ids), about=about) if ids or about else None
+    turns = frozenset(TurnId(each) for each in read_texts(arguments["turns"]))
+    return DeletionRequest(ids=tuple(ids), about=about, turns=turns) if ids or about else None
 
 
 def read_texts(value: JsonValue) -> list[str]:

@@ -1,6 +1,7 @@
 """Calendar imports: what a calendar file puts on the list, moves there, and takes back again."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
@@ -94,12 +95,18 @@ async def save_imported(tx: Transaction, person: PersonId, uid: str, each: Impor
 
 
 def name_entries(entries: Sequence[CalendarEntry]) -> list[str]:
-    """Return an id of each entry: its own, else one by what it tells; a second one is numbered."""
-    names: list[str] = []
-    for entry in entries:
-        name = entry.uid or f"{entry.text}/{list_told(entry)[1]}"
-        count = sum(each == name or each.startswith(f"{name}#") for each in names)
-        names.append(f"{name}#{count + 1}" if count else name)
+    """Return an id of each entry: its own, else one by what it tells; a second one is numbered.
+
+    No number makes an id that another entry has.
+    """
+    own = [each.uid or f"{each.text}/{list_told(each)[1]}" for each in entries]
+    taken, counts, names = set(own), Counter[str](), list[str]()
+    for name in own:
+        counts[name] += 1
+        while counts[name] > 1 and f"{name}#{counts[name]}" in taken:
+            counts[name] += 1
+        names.append(f"{name}#{counts[name]}" if counts[name] > 1 else name)
+        taken.add(names[-1])
     return names
 
 

@@ -1,12 +1,17 @@
 """What Telegram says no to becomes an error that says whether it will ever say yes."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
+from telegram.error import TelegramError
 
-from oldfriend.channels.telegram.api_errors import GroupMigrated
+from oldfriend.channels.channel import ChannelSpec
+from oldfriend.channels.discord.spec import DISCORD
+from oldfriend.channels.telegram.api_errors import GroupMigrated, map_receive_errors
 from oldfriend.channels.telegram.bot_api import BotApi, TelegramAddress, parse_address
 from oldfriend.channels.telegram.rendering import render
+from oldfriend.channels.telegram.spec import TELEGRAM
 from oldfriend.domain.errors import (
     DeliveryFailed,
     InvalidInput,
@@ -166,3 +171,20 @@ def test_telegram_address_text_round_trips() -> None:
         assert parse_address(address.as_text) == address
     with pytest.raises(InvalidInput):
         parse_address("nora")
+
+
+def test_error_of_the_library_is_told_without_the_token() -> None:
+    """It may quote the address that it called."""
+    token = "123456:AAFakeTokenOfAFakeBot_0123456789abc"
+    with pytest.raises(PlatformUnavailable) as told, map_receive_errors():
+        raise TelegramError(f"cannot call 'https://api.telegram.org/bot{token}ä/getMe', {token}")
+
+    assert "AAFake" not in str(told.value)
+    assert "getMe" in str(told.value)
+
+
+@pytest.mark.parametrize("spec", [TELEGRAM, DISCORD], ids=lambda spec: spec.name)
+def test_what_can_be_no_token_is_told_with_the_platform(spec: ChannelSpec, tmp_path: Path) -> None:
+    """Before anything is sent."""
+    with pytest.raises(PlatformRejected, match=f"the token of a {spec.title} bot"):
+        spec.open_bot({"token": "nö"}, spec.default_settings, tmp_path)

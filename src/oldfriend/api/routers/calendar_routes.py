@@ -31,6 +31,7 @@ from oldfriend.tasks.calendar_imports import (
 )
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.transfer.sandbox_process import read_calendar_in_sandbox
+from oldfriend.transfer.uploads import sanitize_name
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
 CALENDAR_TYPE: Final = "text/calendar"
@@ -84,9 +85,8 @@ async def bring_calendar(
         done = CalendarImport(decisions=tuple(decisions.values()), number=None)
     else:
         async with app.db.begin_write() as tx:
-            done = await import_calendar(
-                tx, me.person, entries, content, file=unquote(x_file_name), now=now
-            )
+            file = sanitize_name(unquote(x_file_name) or DEFAULT_FILE_NAME)
+            done = await import_calendar(tx, me.person, entries, content, file=file, now=now)
             await plan_next_look(tx, me.person.id, now=now)
         tell_of_change(me, hub)
     return CalendarImportSchema(

@@ -41,11 +41,9 @@ def open_bot(
     except ImportError as error:
         raise PlatformRejected(build_missing_extra_text("Discord", "oldfriend[discord]")) from error
     if TOKEN.fullmatch(credentials["token"]) is None:
-        raise PlatformRejected(
-            localizable(
-                "bot_token_unfit", "That cannot be the token of a {title} bot.", title="Discord"
-            )
-        )
+        title = "Discord"
+        text = f"That cannot be the token of a {title} bot."
+        raise PlatformRejected(localizable("bot_token_unfit", text, title=title))
     return DiscordChannel(
         credentials["token"],
         base_url=settings.base_url,

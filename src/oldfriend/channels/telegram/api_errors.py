@@ -1,5 +1,6 @@
 """API errors: maps the Telegram library's errors to errors of ours."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -26,6 +27,14 @@ from oldfriend.domain.i18n_messages import localizable
 MARKUP_ERROR: Final = "can't parse entities"
 CHAT_GONE_ERRORS: Final = ("chat not found", "user is deactivated", "peer_id_invalid")
 
+SECRET: Final = re.compile(r"(?<=/bot)[^/\s]+|\d+:[\w-]{20,}")
+"""A token, as it stands in an address or alone."""
+
+
+def quote(error: TelegramError) -> str:
+    """Return what an error of the library says, without the token."""
+    return SECRET.sub("…", str(error))
+
 
 class GroupMigrated(Exception):
     """A group that has a new address."""
@@ -42,7 +51,7 @@ def map_receive_errors() -> Iterator[None]:
     try:
         yield
     except RetryAfter as error:
-        raise PlatformUnavailable(str(error), retry_after_s=get_retry_after_s(error)) from error
+        raise PlatformUnavailable(quote(error), retry_after_s=get_retry_after_s(error)) from error
     except InvalidToken as error:
         raise PlatformRejected(
             localizable(
@@ -56,13 +65,13 @@ def map_receive_errors() -> Iterator[None]:
             localizable(
                 "bot_heard_elsewhere",
                 "Something else receives this bot's messages: another Oldfriend, or a webhook "
-                f"({error}). Stop it, or use a separate bot.",
+                f"({quote(error)}). Stop it, or use a separate bot.",
             )
         ) from error
     except BadRequest as error:
-        raise PlatformRejected(f"Telegram refuses: {error}") from error
+        raise PlatformRejected(f"Telegram refuses: {quote(error)}") from error
     except TelegramError as error:
-        raise PlatformUnavailable(f"Telegram cannot be reached: {error}") from error
+        raise PlatformUnavailable(f"Telegram cannot be reached: {quote(error)}") from error
 
 
 @contextmanager
@@ -84,22 +93,22 @@ def to_delivery_error(error: TelegramError) -> DeliveryFailed | Undeliverable | 
         case ChatMigrated():
             return GroupMigrated(error.new_chat_id)
         case RetryAfter():
-            return DeliveryFailed(str(error), retry_after_s=get_retry_after_s(error))
+            return DeliveryFailed(quote(error), retry_after_s=get_retry_after_s(error))
         case Forbidden():
-            return ChatBlocked(f"The bot was blocked there: {error}")
+            return ChatBlocked(f"The bot was blocked there: {quote(error)}")
         case BadRequest():
             return to_undeliverable(error)
         case InvalidToken():
             return DeliveryFailed("Telegram does not know this token any more.")
         case _:
-            return DeliveryFailed(f"Telegram cannot be reached: {error}")
+            return DeliveryFailed(f"Telegram cannot be reached: {quote(error)}")
 
 
 def to_undeliverable(error: BadRequest) -> Undeliverable:
     """Convert a permanent refusal; to ChatBlocked if the whole chat is gone."""
     if any(words in str(error).lower() for words in CHAT_GONE_ERRORS):
-        return ChatBlocked(f"The chat no longer exists: {error}")
-    return Undeliverable(f"Telegram refuses: {error}")
+        return ChatBlocked(f"The chat no longer exists: {quote(error)}")
+    return Undeliverable(f"Telegram refuses: {quote(error)}")
 
 
 def get_retry_after_s(error: RetryAfter) -> float:

@@ -1,5 +1,6 @@
 """Telegram spec: how its bot is opened, and what people are told about it."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,6 +13,9 @@ from oldfriend.domain.i18n_messages import build_missing_extra_text, localizable
 if TYPE_CHECKING:
     from oldfriend.channels.telegram.telegram_channel import TelegramChannel
 
+TOKEN: Final = re.compile(r"\d{1,20}:[\w-]{1,200}", re.ASCII)
+"""What @BotFather gives out: the number of the bot and a secret."""
+
 
 def open_bot(
     credentials: Mapping[str, str], settings: ChannelSettings, folder: Path
@@ -19,33 +23,28 @@ def open_bot(
     """Open a bot on Telegram. Raises PlatformRejected without the extra or for an unfit token."""
     assert isinstance(settings, TelegramSettings)
     try:
-        from telegram.error import InvalidToken
-
         from oldfriend.channels.telegram.telegram_channel import TelegramChannel
         from oldfriend.channels.telegram.webhook import WebhookAddress
     except ImportError as error:
         raise PlatformRejected(
             build_missing_extra_text("Telegram", "oldfriend[telegram]")
         ) from error
+    if TOKEN.fullmatch(credentials["token"]) is None:
+        title = "Telegram"
+        text = f"That cannot be the token of a {title} bot."
+        raise PlatformRejected(localizable("bot_token_unfit", text, title=title))
     webhook = None
     if settings.webhook is not None:
         webhook = WebhookAddress(
             url=settings.webhook, host=settings.webhook_host, port=settings.webhook_port
         )
-    try:
-        return TelegramChannel(
-            credentials["token"],
-            base_url=settings.base_url,
-            debounce_s=settings.quiet_s,
-            webhook=webhook,
-            folder=folder,
-        )
-    except InvalidToken as error:
-        raise PlatformRejected(
-            localizable(
-                "bot_token_unfit", "That cannot be the token of a {title} bot.", title="Telegram"
-            )
-        ) from error
+    return TelegramChannel(
+        credentials["token"],
+        base_url=settings.base_url,
+        debounce_s=settings.quiet_s,
+        webhook=webhook,
+        folder=folder,
+    )
 
 
 TELEGRAM: Final = ChannelSpec(

@@ -230,12 +230,15 @@ def build_plan_with_redactions(
 def select_named_records(
     snapshot: MemorySnapshot, selection: DeletionSelection, messages: Iterable[MessageVersion]
 ) -> frozenset[OwnRecord]:
-    """Select the own records that were named, and those that deleted messages made."""
-    seqs = {each.seq for each in messages}
+    """Select the own records that were named, and those that deleted messages made.
+
+    What was asked for beside the deletion, in the same message, is not meant by it.
+    """
+    seqs = {each.seq for each in messages} - selection.asking_seqs
     return frozenset(
         each
         for each in snapshot.records
-        if (selection.is_everything and each.message_seq not in selection.later_seqs)
+        if (selection.is_everything and each.id not in selection.later_records)
         or each.id in selection.records
         or each.message_seq in seqs
     )

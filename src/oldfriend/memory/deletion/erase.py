@@ -57,6 +57,7 @@ async def erase(
     await delete_following(tx, plan.person, "version", versions)
     await delete_following(tx, plan.person, "belief", [(each,) for each in sorted(plan.deleted)])
     await purge_journal(tx, plan, now=now)
+    await detach_asked_records(tx, plan)
     await delete_following(tx, plan.person, "message", [(each.seq,) for each in plan.messages])
     await restore_earlier_versions(tx, plan)
     await redact_replies(tx, plan, marker)
@@ -99,6 +100,18 @@ async def delete_following(
             f"DELETE FROM {table.name} WHERE person = :person AND {conditions}",
             [{"person": person, **dict(zip(columns, key, strict=True))} for key in keys],
         )
+
+
+async def detach_asked_records(tx: Transaction, plan: DeletionPlan) -> None:
+    """Let the records stay that were asked for beside the deletion, without their message."""
+    asking = sorted(plan.selection.asking_seqs & {each.seq for each in plan.messages})
+    for table in STORED_TABLES:
+        if table.goes_with.get("message") == ("message_seq",):
+            await tx.run_many(
+                f"""UPDATE {table.name} SET message = NULL, message_seq = NULL
+                    WHERE person = :person AND message_seq = :seq""",
+                [{"person": plan.person, "seq": each} for each in asking],
+            )
 
 
 async def restore_earlier_versions(tx: Transaction, plan: DeletionPlan) -> None:
@@ -164,6 +177,7 @@ async def apply_erasure_rule(
                 rule.goes_with_everything
                 and plan.selection.is_everything
                 and not any(row[each] in plan.selection.later_seqs for each in makers)
+                and not any(row[each] in plan.selection.later_records for each in names)
             )
             or (has_deleted_content(row, rule, plan) and not is_newest(row, rule.newest_of, newest))
         ],

@@ -33,6 +33,7 @@ class RecordTable:
     shown: Sequence[str]  # by which a person recognizes a row
     telling: Sequence[str]  # the words of the person; empty: it has numbers
     times: Sequence[str]  # when it was made or happened
+    made_at: str = "created_at"  # when it was made
 
 
 TABLES: Final[Mapping[OwnRecordKind, RecordTable]] = {
@@ -41,6 +42,7 @@ TABLES: Final[Mapping[OwnRecordKind, RecordTable]] = {
         shown=("day", "name", "value", "unit", "second_value"),
         telling=(),
         times=("measured_at", "recorded_at"),
+        made_at="recorded_at",
     ),
     "diary_entries": RecordTable(
         name="diary_entry",
@@ -90,6 +92,7 @@ class OwnRecord:
     message: str | None  # the message that made it; None: a program did, or a page
     message_seq: int | None
     times: tuple[Micros, ...]
+    made_at: Micros
 
 
 async def list_own_records(tx: Transaction, person: PersonId) -> tuple[OwnRecord, ...]:
@@ -142,6 +145,7 @@ def build_record(
         message=None if message is None else str(message),
         message_seq=None if seq is None else int(str(seq)),
         times=tuple(int(str(values[name])) for name in table.times if values[name] is not None),
+        made_at=int(str(values[table.made_at])),
     )
 
 

@@ -5,7 +5,7 @@ Reads only; the deletion plan computes what follows for everything else.
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.db.database import SqlValue, Transaction
@@ -16,6 +16,7 @@ from oldfriend.domain.ids import (
     MIN_ID_CHARS,
     ObjectId,
     PersonId,
+    TurnId,
     build_ambiguous_id_error,
     build_id_patterns,
     shorten_id,
@@ -125,6 +126,7 @@ class DeletionRequest:
     retained_since: Micros | None = (
         None  # older messages are deleted, what was learned from them stays
     )
+    turns: frozenset[TurnId] = frozenset()  # in which it was asked for; what else they made stays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +143,8 @@ class DeletionSelection:
     )  # by which messages were selected, also if they are no names
     is_everything: bool = False
     later_seqs: frozenset[int] = frozenset()  # of messages that stay although everything goes
+    later_records: frozenset[str] = frozenset()  # ids of the records that stay then
+    asking_seqs: frozenset[int] = frozenset()  # of messages of the turns in which it was asked for
 
     def union(self, other: "DeletionSelection") -> "DeletionSelection":
         """Return both selections together."""
@@ -153,6 +157,8 @@ class DeletionSelection:
             words=self.words | other.words,
             is_everything=self.is_everything or other.is_everything,
             later_seqs=self.later_seqs | other.later_seqs,
+            later_records=self.later_records | other.later_records,
+            asking_seqs=self.asking_seqs | other.asking_seqs,
         )
 
 
@@ -175,7 +181,15 @@ async def select_for_deletion(
         selection = selection.union(await select_by_batch(tx, person, request.batch))
     if request.everything:
         selection = selection.union(await select_all(tx, person, request.up_to))
-    return selection
+    asking: set[int] = set()
+    for turn in sorted(request.turns):
+        rows = await tx.rows(
+            "SELECT seq FROM message WHERE person = :person AND turn = :turn",
+            person=person,
+            turn=turn,
+        )
+        asking.update(int(row[0]) for row in rows)
+    return replace(selection, asking_seqs=frozenset(asking))
 
 
 async def select_by_id(tx: Transaction, person: PersonId, partial_id: str) -> DeletionSelection:
@@ -294,7 +308,13 @@ async def select_by_batch(tx: Transaction, person: PersonId, number: int) -> Del
 async def select_all(
     tx: Transaction, person: PersonId, up_to: PurgeEnd | None
 ) -> DeletionSelection:
-    """Select all messages and beliefs, except what came after the yes."""
+    """Select all messages, beliefs and records, except what came after the yes."""
+    yes = await tx.rows(
+        "SELECT written_at FROM message WHERE person = :person AND seq = :yes",
+        person=person,
+        yes=MAX_TIME if up_to is None else up_to.message,
+    )
+    said_at = int(yes[0][0]) if yes else MAX_TIME
     seqs = await tx.rows("SELECT seq FROM message WHERE person = :person", person=person)
     later = await tx.rows(
         """SELECT seq FROM message WHERE person = :person AND seq > :yes
@@ -309,7 +329,12 @@ async def select_all(
         person=person,
         last=MAX_TIME if up_to is None else up_to.change,
     )
-    batches = await tx.rows("SELECT id FROM import_batch WHERE person = :person", person=person)
+    batches = await tx.rows(
+        "SELECT id FROM import_batch WHERE person = :person AND started_at <= :said_at",
+        person=person,
+        said_at=said_at,
+    )
+    records = await list_own_records(tx, person)
     later_seqs = frozenset(int(row[0]) for row in later)
     return DeletionSelection(
         seqs=frozenset(int(row[0]) for row in seqs) - later_seqs,
@@ -317,6 +342,11 @@ async def select_all(
         batches=frozenset(row[0] for row in batches),
         is_everything=True,
         later_seqs=later_seqs,
+        later_records=frozenset(
+            each.id
+            for each in records
+            if (each.made_at > said_at if each.message is None else each.message_seq in later_seqs)
+        ),
     )
 
 

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -59,7 +59,6 @@ class ForgettingPreview:
     """What would go, but for the messages in which it is asked for."""
 
     plan: DeletionPlan
-    turns: Collection[TurnId]  # in which it was asked for and shown
 
     @property
     def messages(self) -> dict[str, str]:
@@ -67,7 +66,7 @@ class ForgettingPreview:
         newest = sorted(self.plan.messages, key=lambda each: (each.role == "companion", -each.seq))
         texts: dict[str, str] = {}
         for each in newest:
-            if each.turn not in self.turns:
+            if each.seq not in self.plan.selection.asking_seqs:
                 texts.setdefault(each.id, each.text)
         return texts
 
@@ -93,15 +92,19 @@ class ForgettingPreview:
         fields: dict[str, list[str]] = {
             "messages": sorted(self.messages),
             "objects": sorted(each for each, entry in deleted if is_written_by_person(entry)),
-            "records": sorted(each.id for each in self.plan.records),
+            "records": sorted(
+                each.id
+                for each in self.plan.records
+                if each.message_seq not in self.plan.selection.asking_seqs
+            ),
         }
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 async def load_preview(
-    tx: Transaction, person: PersonId, request: DeletionRequest, *turns: TurnId
+    tx: Transaction, person: PersonId, request: DeletionRequest
 ) -> ForgettingPreview | None:
-    """Return what a request would delete, but for what was said in some turns.
+    """Return what a request would delete, but for what was said in the turns that asked for it.
 
     None if nothing is left. Raises InvalidInput.
     """
@@ -109,10 +112,7 @@ async def load_preview(
         selection = await select_for_deletion(tx, person, request)
     except NotFound:
         return None
-    preview = ForgettingPreview(
-        plan=await plan_deletion(tx, person, selection),
-        turns=frozenset(turns),
-    )
+    preview = ForgettingPreview(plan=await plan_deletion(tx, person, selection))
     return preview if any(preview.counts.values()) else None
 
 
@@ -162,10 +162,11 @@ async def handle_words(context: HandlerContext) -> HandledRequest | None:
 async def show_and_ask(context: HandlerContext, name: str) -> HandledRequest:
     """Show what would go with a name or word, and ask; or say that it is of several, or none."""
     language, utterance = context.perception.reply_language, context.utterance
-    say, request = CommandMenu.load(language).say, DeletionRequest(about=name)
+    say = CommandMenu.load(language).say
+    request = DeletionRequest(about=name, turns=frozenset({get_turn(utterance)}))
     try:
         async with context.db.begin_read() as tx:
-            preview = await load_preview(tx, utterance.person.id, request, get_turn(utterance))
+            preview = await load_preview(tx, utterance.person.id, request)
     except AmbiguousName as error:
         text = say["forget_several"].format(name=name, which=error.which)
         return HandledRequest(name=NAME, text=text, is_command=True)

@@ -6,6 +6,7 @@ Forgetting only shows what would go: the person's own yes does it. What cannot b
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from oldfriend.channels.channel import PROGRAM_CHANNELS
@@ -310,8 +311,9 @@ async def choose_belief(context: ToolContext, text: str) -> DeletionRequest:
 async def prepare(context: ToolContext, request: DeletionRequest, *, given: str) -> ToolOutput:
     """Show what a request would delete, and ask."""
     utterance = context.utterance
+    request = replace(request, turns=frozenset({get_turn(utterance)}))
     async with context.search_deps.db.begin_read() as tx:
-        preview = await load_preview(tx, utterance.person.id, request, get_turn(utterance))
+        preview = await load_preview(tx, utterance.person.id, request)
     if preview is None:
         raise build_refusal("no_belief", given=given)
     language = perceive(utterance.own_words, utterance.addressee).reply_language
@@ -402,8 +404,8 @@ def build_confirmed_forgetting(context: ToolContext) -> BoundTool:
         say = CommandMenu.load(language).say
         async with context.search_deps.db.begin_read() as tx:
             ids += await list_turn_message_ids(tx, person, asked)  # they tell it, too
-            request = DeletionRequest(ids=tuple(ids), about=about)
-            preview = await load_preview(tx, person, request, *turns)
+            request = DeletionRequest(ids=tuple(ids), about=about, turns=frozenset(turns))
+            preview = await load_preview(tx, person, request)
         if preview is None or preview.digest != arguments["seen"]:
             return ToolOutput(text=say["asked_changed"], summary=say["asked_changed"])
         change = BeginForgetting(
