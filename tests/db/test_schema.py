@@ -282,8 +282,13 @@ def as_it_was() -> dict[str, Any]:
                 if "why" in item:
                     item["why"] = [each.replace(before, now) for each in item["why"]]
         text = LIKELY.sub(in_words, SCORED.sub("", reply["text"]))
-        reply["text"] = cut_left_out(ISO_TIME.sub(say_time, text))
+        text = ISO_TIME.sub(say_time, text)
+        reply["text"] = cut_left_out(BECAUSE_SAID.sub(r"\g<0>, terminal", text))
     return told
+
+
+BECAUSE_SAID = re.compile(r"because you said, \d+ \w+ \d{4} at \d\d:\d\d(?=:)")
+"""Where something was said is told, too: all of this store was said in the terminal."""
 
 
 def say_time(found: re.Match[str]) -> str:

@@ -118,6 +118,7 @@ WITHOUT_A_PERSON = {
     "list_copies": "finds the copies of a message by its chat and its id there",
     "count_identities": "counts for the owner of the machine; nothing of what they say",
     "list_usable_codes": "reads prints of codes, to find out whose one is",
+    "list_front_end_names": "names the chat programs that were let in; nothing of what is said",
     "move_chats": "follows a place to its new address, whoever talks there",
     "list_groups": "lists the groups it is in, for the owner; nothing that was said there",
     "list_members": "finds out who is in a group; nothing that they said",
