@@ -22,7 +22,8 @@ from oldfriend.memory.message_log import get_message
 from oldfriend.memory.people import get_person, list_people
 from oldfriend.memory.web_sessions import Principal
 from oldfriend.persona.profile_names import update_person
-from oldfriend.presenters.receipt_schemas import receipt_as_json, receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_json, receipt_as_text
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.replies.offline_spool import ConversationStore
 from oldfriend.replies.reply_worker import answer_message
 from tests.api.conftest import (

@@ -31,12 +31,8 @@ from oldfriend.memory.journal import (
 )
 from oldfriend.memory.people import list_people
 from oldfriend.memory.receipts import list_receipts
-from oldfriend.presenters.receipt_schemas import (
-    SURENESS,
-    receipt_as_json,
-    receipt_as_text,
-    resolve_receipt,
-)
+from oldfriend.presenters.receipt_schemas import SURENESS, receipt_as_json, receipt_as_text
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.runtime.wiring import open_app
 from oldfriend.turn.reason_texts import name_likelihood
 from oldfriend_evals.temporary_stores import build_settings

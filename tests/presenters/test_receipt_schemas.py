@@ -10,12 +10,8 @@ from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.model import TokenUsage
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.presenters.receipt_schemas import (
-    ReceiptSchema,
-    receipt_as_json,
-    receipt_as_text,
-    resolve_receipt,
-)
+from oldfriend.presenters.receipt_schemas import ReceiptSchema, receipt_as_json, receipt_as_text
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.replies.reply_worker import StoredReply, answer_message
 from oldfriend.runtime.learn_now import try_process_due_segments

@@ -13,7 +13,8 @@ from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.receipts import find_receipt
-from oldfriend.presenters.receipt_schemas import receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_text
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.proactive.checklist import Checklist, collect_checklist, parse_checklist
 from oldfriend.proactive.impulse_store import StoredImpulse
 from oldfriend.proactive.proactive_settings import load_proactive_settings

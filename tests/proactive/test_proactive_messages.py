@@ -17,7 +17,8 @@ from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.memory.core_blocks import write_block
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.receipts import find_receipt
-from oldfriend.presenters.receipt_schemas import receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_text
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.proactive.look_planner import LOOK_JOB
 from oldfriend.proactive.proactive_settings import ProactiveSettings, load_proactive_settings
 from oldfriend.queues.outbox import parse_reply_part

@@ -16,7 +16,8 @@ from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.receipts import find_receipt
-from oldfriend.presenters.receipt_schemas import receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_text
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.replies.reply_worker import StoredReply, answer_message, wait_for_reply
 from oldfriend.turn import reply_context
 from oldfriend.turn.recalled import EMPTY_RECALL

@@ -11,7 +11,8 @@ from oldfriend.domain.messages import Message
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.receipts import ReceiptItem, find_receipt
-from oldfriend.presenters.receipt_schemas import ReceiptSchema, resolve_receipt
+from oldfriend.presenters.receipt_schemas import ReceiptSchema
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.queues.outbox import mark_chat_blocked, parse_reply_part
 from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies.reply_worker import answer_message

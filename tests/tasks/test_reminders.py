@@ -18,7 +18,8 @@ from oldfriend.measurements.measurement_store import list_measurements
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_person_by_id, set_zone
 from oldfriend.memory.receipts import find_receipt
-from oldfriend.presenters.receipt_schemas import ReceiptSchema, format_intent, resolve_receipt
+from oldfriend.presenters.receipt_schemas import ReceiptSchema, format_intent
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.queues.outbox import mark_chat_blocked
 from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies.reply_worker import answer_message

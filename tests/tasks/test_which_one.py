@@ -3,7 +3,8 @@
 import pytest
 
 from oldfriend.memory.receipts import find_receipt
-from oldfriend.presenters.receipt_schemas import ReceiptSchema, resolve_receipt
+from oldfriend.presenters.receipt_schemas import ReceiptSchema
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.tasks.task import Task
 from tests.engines import both_engines
 from tests.tasks.test_reminders import Desk, at, desk

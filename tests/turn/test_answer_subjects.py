@@ -4,7 +4,8 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.memory.receipts import find_receipt
-from oldfriend.presenters.receipt_schemas import receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_text
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from tests.chat_fixtures import Say
 
 OTHERS = [

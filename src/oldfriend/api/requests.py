@@ -495,9 +495,7 @@ class GoalRequest(GoalWishesRequest):
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"text": "Run twice a week", "deadline": "2030-12-31"}]}
     )
-    text: str = Field(
-        min_length=1, max_length=300, description="What is to be reached, and how often."
-    )
+    text: str = Field(min_length=1, max_length=300, description="What is wanted, and how often.")
 
 
 class GoalChangeRequest(GoalWishesRequest):

@@ -22,7 +22,8 @@ from oldfriend.lang.detection import detect_language
 from oldfriend.llm.model import TextCallback
 from oldfriend.memory.message_log import list_messages_after_seq, list_recent_messages
 from oldfriend.memory.receipts import find_receipt
-from oldfriend.presenters.receipt_schemas import receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_text
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, choose_language, load_phrases
 from oldfriend.replies.delay_notices import Delay, format_delay, load_system_language
 from oldfriend.replies.offline_spool import TRANSIENT_ERRORS, ConversationStore

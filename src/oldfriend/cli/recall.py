@@ -21,12 +21,8 @@ from oldfriend.presenters.message_schemas import (
     format_said_at,
     format_speaker,
 )
-from oldfriend.presenters.receipt_schemas import (
-    MAX_QUOTES,
-    receipt_as_json,
-    receipt_as_text,
-    resolve_receipt,
-)
+from oldfriend.presenters.receipt_schemas import MAX_QUOTES, receipt_as_json, receipt_as_text
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.search import Reason
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.later_messages import list_later_by_item

@@ -12,7 +12,8 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import parse_timestamp
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.memory.message_log import list_messages_after_seq
-from oldfriend.presenters.receipt_schemas import receipt_as_json, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_json
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.replies.delay_notices import Delay, format_delay
 from oldfriend.replies.reply_worker import StoredReply, answer_message
 from oldfriend.replies.unprompted_messages import build_external_id

@@ -35,7 +35,7 @@ from oldfriend.memory.receipts import Receipt, list_receipts
 from oldfriend.memory.segments import count_segments, list_segments, list_uncut_spans
 from oldfriend.memory.sessions import count_sessions
 from oldfriend.presenters.base_schema import format_count
-from oldfriend.presenters.receipt_schemas import find_receipt_object
+from oldfriend.presenters.resolved_receipts import find_receipt_object
 from oldfriend.presenters.usage_schemas import (
     allowance_as_json,
     format_allowance,

@@ -16,6 +16,7 @@ MULTIPLES: Final = {"十": 10, "百": 100, "千": 1_000, "万": 10_000}
 NUMERAL: Final = re.compile(
     "[零〇一二两三四五六七八九十百千万]+(?:点[零〇一二两三四五六七八九]+(?![十百千万]))?"
 )
+LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 MAX_CHARS: Final = 1_000
 
 
@@ -28,7 +29,7 @@ def write_digits(text: str, language: str) -> str:
     traits = get_traits(language)
     if traits.is_han:
         return NUMERAL.sub(lambda found: write_numeral(found[0]), begin) + rest
-    if language not in LANGUAGES or traits.script != "latin":
+    if language not in LANGUAGES or traits.script != "latin" or LONE_SURROGATE.search(begin):
         return text
     from text_to_num import alpha2digit
 

@@ -59,7 +59,8 @@ from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.memory.receipts import find_receipt_by_partial_id
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.presenters.deletion_text import is_empty_plan, preview_as_text
-from oldfriend.presenters.receipt_schemas import receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_text
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.search import SearchQuery
 from oldfriend.search.belief_scope import list_ids_about
 from oldfriend.search.message_scope import list_newest_in_scope

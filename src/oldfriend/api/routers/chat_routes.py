@@ -48,7 +48,8 @@ from oldfriend.memory.people import get_chat, get_person_by_id
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.presenters.base_schema import Schema, describe
 from oldfriend.presenters.message_schemas import MessageSchema
-from oldfriend.presenters.receipt_schemas import ReceiptSchema, resolve_receipt
+from oldfriend.presenters.receipt_schemas import ReceiptSchema
+from oldfriend.presenters.resolved_receipts import resolve_receipt
 from oldfriend.replies.retry_reply import (
     UnansweredReason,
     UnansweredTurn,

@@ -106,7 +106,7 @@ function NeededSetting({ channel, name }) {
   const [findings, setFindings] = useState(null);
   const [actionError, isBusy, run] = useAction();
   const look = () => run(async () => setFindings((await settingsApi.checkBot(channel)).findings.filter(({ is_well }) => !is_well)));
-  return html`<${SettingField} name=${name} kind="text" label=${t(`${channel}_needed`)} hint=${t(`${channel}_needed_hint`)} />
-    ${!installSettings.value[name].value && html`<p class="choices"><button disabled=${isBusy} onClick=${look}>${isBusy ? t("settings_looking") : t(`${channel}_needed_look`)}</button></p>
+  return html`<${SettingField} name=${name} kind="text" label=${t("email_needed")} hint=${t("email_needed_hint")} />
+    ${!installSettings.value[name].value && html`<p class="choices"><button disabled=${isBusy} onClick=${look}>${isBusy ? t("settings_looking") : t("email_needed_look")}</button></p>
       <div role="status">${findings?.map(({ message }) => html`<p key=${message.text}>${translateServerText(message)}</p>`)}</div>`}<${ErrorMessage} text=${actionError} />`;
 }
