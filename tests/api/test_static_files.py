@@ -86,6 +86,7 @@ CHOSEN = (
     "tie_",
     "unasked_none_",
     "settings_join_",
+    "openai_title",
 )
 """What is put together from a name that the house tells."""
 
