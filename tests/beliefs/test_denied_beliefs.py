@@ -280,7 +280,9 @@ async def test_undoing_a_correction_restores_the_earlier_value(
     before = await status_of(app, chat_context, clock, said, key=key)
     await status_of(app, chat_context, clock, right, key=key)
     async with app.db.begin_write() as tx:
-        segment = (await list_segments(tx, chat_context.person.id))[-1]
-        await undo_consolidation(tx, chat_context.person.id, segment.id, now=app.clock())
+        segments = await list_segments(tx, chat_context.person.id)
+        for each in segments:  # what puts right is read before the reply to it
+            if each.from_at == segments[-1].from_at:
+                await undo_consolidation(tx, chat_context.person.id, each.id, now=app.clock())
 
     assert await status_of(app, chat_context, clock, key=key, live=True) == before
