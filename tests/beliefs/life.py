@@ -6,8 +6,10 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.queries import BeliefDetails, list_beliefs
 from oldfriend.domain.memories import Memory
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.memory.consolidation_undo import undo_consolidation
 from oldfriend.memory.evidence import list_stats_mismatches
 from oldfriend.memory.journal import list_view_mismatches
+from oldfriend.memory.segments import list_segments
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
 
@@ -46,3 +48,12 @@ async def the_one(app: AppContext, chat_context: ChatContext, words: str) -> str
         if isinstance(each.content, Memory) and words in each.content.text
     ]
     return found
+
+
+async def undo_last_reading(app: AppContext, chat_context: ChatContext) -> None:
+    """Undo all that was read of the last moment; what puts right is read before the reply to it."""
+    async with app.db.begin_write() as tx:
+        segments = await list_segments(tx, chat_context.person.id)
+        for each in segments:
+            if each.from_at == segments[-1].from_at:
+                await undo_consolidation(tx, chat_context.person.id, each.id, now=app.clock())

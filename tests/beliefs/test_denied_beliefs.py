@@ -5,9 +5,7 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.memories import Memory
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.memory.consolidation_undo import undo_consolidation
-from oldfriend.memory.segments import list_segments
-from tests.beliefs.life import believed, tell
+from tests.beliefs.life import believed, tell, undo_last_reading
 from tests.clock import FrozenClock
 from tests.learning.test_corrections_end_to_end import read_again
 
@@ -279,10 +277,6 @@ async def test_undoing_a_correction_restores_the_earlier_value(
     """It is believed again."""
     before = await status_of(app, chat_context, clock, said, key=key)
     await status_of(app, chat_context, clock, right, key=key)
-    async with app.db.begin_write() as tx:
-        segments = await list_segments(tx, chat_context.person.id)
-        for each in segments:  # what puts right is read before the reply to it
-            if each.from_at == segments[-1].from_at:
-                await undo_consolidation(tx, chat_context.person.id, each.id, now=app.clock())
+    await undo_last_reading(app, chat_context)
 
     assert await status_of(app, chat_context, clock, key=key, live=True) == before

@@ -24,6 +24,7 @@ from oldfriend.memory.segments import list_segments, reopen_segment, reopen_segm
 from oldfriend.queues.scheduled_jobs import JobSpec
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.turn.intent import Addressee, perceive
+from tests.beliefs.life import undo_last_reading
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
 from tests.learning.test_learning_from_messages import believed, told
@@ -100,9 +101,7 @@ async def test_undoing_the_correcting_consolidation_restores_the_note(
     await told(app, chat_context, ["Remember that my locker code is 4711."])
     clock.tick(minutes=DAYS)
     await told(app, chat_context, ["No, my locker code is 4712."])
-    async with app.db.begin_write() as tx:
-        segment = (await list_segments(tx, chat_context.person.id))[-1]
-        await undo_consolidation(tx, chat_context.person.id, segment.id, now=app.clock())
+    await undo_last_reading(app, chat_context)
 
     assert list(await texts(app, chat_context)) == ["my locker code is 4711."]
 
@@ -391,9 +390,7 @@ async def test_pets_death_ends_its_beliefs_until_undone(
         assert not had & set(await texts(app, chat_context))
         assert {k.memory.kind for k in await believed(app, chat_context)} == {"event"}
         await read_again(app, chat_context)
-    async with app.db.begin_write() as tx:
-        segment = (await list_segments(tx, chat_context.person.id))[-1]
-        await undo_consolidation(tx, chat_context.person.id, segment.id, now=app.clock())
+    await undo_last_reading(app, chat_context)
 
     assert set(await texts(app, chat_context)) == had
 

@@ -4,10 +4,8 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.memory.consolidation_undo import undo_consolidation
 from oldfriend.memory.people import get_companion, rename_companion
-from oldfriend.memory.segments import list_segments
-from tests.beliefs.life import tell
+from tests.beliefs.life import tell, undo_last_reading
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
 from tests.learning.test_relations_end_to_end import ties
@@ -70,9 +68,7 @@ async def test_separated_couple_is_told_with_its_end_until_undone(
     assert "15" in by_now.split(couple)[0]
     assert "15" in how.split(couple)[0]
     assert await ties(app, chat_context) == {}
-    async with app.db.begin_write() as tx:
-        segment = (await list_segments(tx, chat_context.person.id))[-1]
-        await undo_consolidation(tx, chat_context.person.id, segment.id, now=app.clock())
+    await undo_last_reading(app, chat_context)
     assert [*await ties(app, chat_context)] == [couple]
 
 

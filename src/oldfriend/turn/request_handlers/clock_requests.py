@@ -40,6 +40,8 @@ NAME: Final = "clock"
 CLUES: Final = ("elsewhere", "counts", "past")
 ASKED: Final = ("time", "day", "until", "since")
 EDGES: Final = " \t\n.,;:!?¡¿。，；：！？…"
+SURELY_NOW: Final = 0.66
+"""How likely a text that names no day and no place must be to ask what time it is."""
 MAX_CHARS: Final = 120
 MAX_PLACE_WORDS: Final = 3
 WORD: Final = re.compile(r"[^\W\d_][\w.'-]*")
@@ -75,7 +77,7 @@ async def answer_likely(context: HandlerContext) -> HandledRequest | None:
         answered = await tell(context, language, "time", place)
     elif days := list_meant_days(context, language, said):
         answered = tell_days(context, language, days)
-    elif is_of_now(context, language, said):
+    elif found.share >= SURELY_NOW and is_of_now(context, language, said):
         answered = await tell(context, language, "time", None)
     if answered is None:
         return None
