@@ -10,6 +10,7 @@ from oldfriend.memory.people import ensure_person, get_person_by_id
 from oldfriend.persona.core_block_updates import write_core_block
 from oldfriend.queues.jobs_table import move_to_dead_letters
 from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
+from oldfriend.usage.program_questions import ProgramQuestion, save_question
 from oldfriend.watches.watch_edits import add_watch
 from tests.api.conftest import Browse, Site, say, sign_in, told
 from tests.api.devices import Device
@@ -54,6 +55,10 @@ async def things_of(site: Site, browser: httpx.AsyncClient) -> dict[str, str]:
         owner = await get_person_by_id(tx, person)
         watch = await add_watch(tx, owner, "https://example.org/", now=now)
         twin = await ensure_person(tx, "Twin", now=now, zone="UTC")
+        question = ProgramQuestion(
+            id="q-1", program="Claude", tool="recall", asked="Who?", given=(), asked_at=now
+        )
+        await save_question(tx, person, question)
         merge = await move_rows(tx, person, twin.id, now=now, undo_until=now + DAY)
         job = JobSpec(name="of another version", arguments={})  # nobody here gets it done
         letter = await schedule_job(tx, "one", job, person=None, now=now)
@@ -88,6 +93,7 @@ async def things_of(site: Site, browser: httpx.AsyncClient) -> dict[str, str]:
         "goal": goal["id"],
         "watch": watch.id,
         "merge_id": merge.id,
+        "question": question.id,
     }
 
 

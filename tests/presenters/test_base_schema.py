@@ -13,13 +13,13 @@ from oldfriend.presenters.sign_in_schemas import CreatedTokenSchema, TokenListSc
 
 COMMANDS = [
     "beliefs",
-    "consolidate",
+    "consolidate_cmd",
     "core",
     "diff",
     "forget",
     "import_cmd",
     "jobs",
-    "memory",
+    "memory_cmd",
     "recall",
     "say",
     "stats",

@@ -51,7 +51,7 @@ SMALLEST_SHARE: Final = 0.002
 """A bare number is at least so much of what is wanted, and at most all of it."""
 METRES: Final = 1_000
 CACHE_SIZE: Final = 256
-CLAUSE_END: Final = re.compile(r"[,;:.!?…]+(?=\s|$)|(?<=\D)[,:;]|[，；：。！？\n]")
+CLAUSE_END: Final = re.compile(r"(?<![,;:.!?…])[,;:.!?…]++(?=\s|$)|(?<=\D)[,:;]|[，；：。！？\n]")
 HAN_CLAUSE_END: Final = re.compile(r"[,;!?，；：。！？\s]+")
 
 

@@ -14,7 +14,7 @@ from oldfriend_evals.lives.life import Life
 from oldfriend_evals.lives.life_files import PAIRS, load_life
 from oldfriend_evals.lives.questions import load_questions
 from tests.evals.lives.life_fixtures import places_of, truth_held
-from tests.evals.lives.test_acquaintance import known
+from tests.evals.lives.test_entity_eval import known
 
 load_once = cache(load_life)
 NAMES = [name for pair in PAIRS.values() for name in pair]

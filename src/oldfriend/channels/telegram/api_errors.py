@@ -27,7 +27,7 @@ from oldfriend.domain.i18n_messages import localizable
 MARKUP_ERROR: Final = "can't parse entities"
 CHAT_GONE_ERRORS: Final = ("chat not found", "user is deactivated", "peer_id_invalid")
 
-SECRET: Final = re.compile(r"(?<=/bot)[^/\s]+|\d+:[\w-]{20,}")
+SECRET: Final = re.compile(r"(?<=/bot)[^/\s]+|(?<!\d)\d{1,20}:[\w-]{20,}")
 """A token, as it stands in an address or alone."""
 
 

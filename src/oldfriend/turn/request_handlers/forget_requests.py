@@ -227,9 +227,10 @@ async def find_kept_phrase(
     words = text.strip(EDGE_PUNCTUATION)
     begun = forget.search(words.lower())
     order_end = begun.end() if begun else 0
+    tail = begun.groupdict().get("tail") if begun else None  # "all about …" names nothing itself
     content = [
         (found.start(), found.end())
-        for found in CONTENT.finditer(words, order_end)
+        for found in CONTENT.finditer(words, order_end, len(words) - len(tail or ""))
         if not is_stop_word(found[0].lower(), language)
     ]
     roles = get_role_words(language)  # "my friend Lena" is all of her
