@@ -417,7 +417,7 @@ async def connect_channel(
     called = f" {sign}{bot}" * bool(bot)
     print(f"The bot{called} is connected; its token is in {token_source}.")
     print(f"Code for {person.name}: {code[:3]} {code[3:]}  (valid once, for ten minutes)")
-    print("It replaces a code that you were shown before and have not used.")
+    print("A code that you were shown before, if any, no longer works.")
     print(
         "1. Start the server: oldfriend serve   (if it is already running: oldfriend reload)\n"
         f"2. Open {bot_address} as {person.name}, and send the code as a message.\n"

@@ -34,7 +34,7 @@ async def run(options: argparse.Namespace) -> int:
         if options.code:
             code = await create_code_for(app.db, app.clock, person)
             print(f"Code for {person.name}: {code[:3]} {code[3:]}  (valid once, for ten minutes)")
-            print("It replaces a code that you were shown before and have not used.")
+            print("A code that you were shown before, if any, no longer works.")
             print("Send it to the companion from the other app. Give it to nobody.")
         elif options.places:
             await print_places(app, person)

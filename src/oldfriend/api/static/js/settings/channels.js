@@ -18,8 +18,10 @@ export function ChannelsSection({ openChannel }) {
 function Channel({ channel, isOpen }) {
   const [status, loadError, reload] = useLoaded(() => settingsApi.channel(channel));
   useChange(store.linkedAccountsChanged.value, reload);
-  const state = loadError ? t("lost") : status && t(!status.is_connected ? "settings_app_off" : status.is_mine ? "settings_app_on" : "settings_app_open");
-  return html`<${CollapsibleSection} id=${channel} title=${t(`${channel}_title`)} state=${state} isGood=${status?.is_connected && status.is_mine} isOpen=${isOpen}>
+  const isPaused = installSettings.value?.[`${channel}.enabled`]?.value === false;
+  const connected = isPaused ? "settings_app_paused" : status?.is_mine ? "settings_app_on" : "settings_app_open";
+  const state = loadError ? t("lost") : status && t(status.is_connected ? connected : "settings_app_off");
+  return html`<${CollapsibleSection} id=${channel} title=${t(`${channel}_title`)} state=${state} isGood=${status?.is_connected && status.is_mine && !isPaused} isOpen=${isOpen}>
     <p class="lead">${t(`${channel}_lead`)}</p>
     ${status ? html`<${ChannelContent} channel=${channel} status=${status} isOwner=${store.me.value.is_owner} reload=${reload} />` : html`<${Loading} error=${loadError} reload=${reload} />`}</${CollapsibleSection}>`;
 }
@@ -43,6 +45,7 @@ function ChannelContent({ channel, status, isOwner, reload }) {
         <${ConfirmButton} label=${t("settings_remove")} name=${name} question=${t("settings_remove_ask")} onConfirm=${() => remove(name)} /></li>`)}</ul>` : html`<p class="hint">${t("settings_nobody_there")}</p>`}
       <${SettingField} name=${`${channel}.allowed`} kind="list" label=${t(status.pairs_by_code ? "settings_allowed" : "settings_let_in")} hint=${t(`${channel}_allowed_hint`)} />
       <${SettingField} name=${`${channel}.enabled`} kind="toggle" label=${t("settings_channel_on")} hint=${t("settings_channel_on_hint")} />
+      <details><summary>${t("settings_app_how")}</summary><p>${t(`${channel}_bot_make`, { port: status.listen_port })}</p></details>
       <p class="choices">${status.token_in && html`<span class="hint">${t("settings_token_in", { where: translateServerText(status.token_in) })}</span>`}
         <${ConfirmButton} label=${t("settings_bot_let_go")} question=${t("settings_bot_let_go_ask")} onConfirm=${disconnect} /></p>`}
     <${ErrorMessage} text=${actionError} />`;

@@ -139,6 +139,8 @@ export default {
   settings_apps_lead: "Schreib mir dort, wo du ohnehin bist. Das Gedächtnis ist dasselbe.",
   settings_app_off: "nicht verbunden",
   settings_app_on: "verbunden",
+  settings_app_paused: "ausgeschaltet",
+  settings_app_how: "So wird es dort eingerichtet",
   settings_app_open: "bereit, du fehlst noch",
   settings_app_refused: "abgelehnt",
   settings_no_bot: "Es ist kein Bot verbunden. Frag die Person, die dieses Oldfriend betreibt.",
