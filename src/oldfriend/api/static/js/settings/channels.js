@@ -45,7 +45,7 @@ function ChannelContent({ channel, status, isOwner, reload }) {
         <${ConfirmButton} label=${t("settings_remove")} name=${name} question=${t("settings_remove_ask")} onConfirm=${() => remove(name)} /></li>`)}</ul>` : html`<p class="hint">${t("settings_nobody_there")}</p>`}
       <${SettingField} name=${`${channel}.allowed`} kind="list" label=${t(status.pairs_by_code ? "settings_allowed" : "settings_let_in")} hint=${t(`${channel}_allowed_hint`)} />
       <${SettingField} name=${`${channel}.enabled`} kind="toggle" label=${t("settings_channel_on")} hint=${t("settings_channel_on_hint")} />
-      <details><summary>${t("settings_app_how")}</summary><p>${t(`${channel}_bot_make`, { port: status.listen_port })}</p></details>
+      ${!status.is_mine && html`<p class="hint">${t(`${channel}_bot_make`, { port: status.listen_port })}</p>`}
       <p class="choices">${status.token_in && html`<span class="hint">${t("settings_token_in", { where: translateServerText(status.token_in) })}</span>`}
         <${ConfirmButton} label=${t("settings_bot_let_go")} question=${t("settings_bot_let_go_ask")} onConfirm=${disconnect} /></p>`}
     <${ErrorMessage} text=${actionError} />`;

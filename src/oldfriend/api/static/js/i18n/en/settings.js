@@ -140,7 +140,6 @@ export default {
   settings_app_off: "not connected",
   settings_app_on: "connected",
   settings_app_paused: "switched off",
-  settings_app_how: "How it is set up there",
   settings_app_open: "ready: link yourself",
   settings_app_refused: "refused",
   settings_no_bot: "No bot is connected. Ask whoever runs this Oldfriend.",
