@@ -330,6 +330,7 @@ def test_receipt_proof_and_presets_have_no_english_on_a_chinese_page(
     """What comes from the house as a cause or a remark is told in the page's language."""
     with opened(browser, new_link(program)) as (page, complaints):
         say(page, "我对花生过敏。")
+        say(page, "今天下雨了。")
         say(page, "我对什么过敏？")
         page.evaluate(CHINESE)
         page.reload()
