@@ -16,7 +16,7 @@ from oldfriend.diary.diary_reader import read_entry
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.messages import Message, Person
+from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message, Person
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.lang.number_words import write_digits
@@ -343,6 +343,7 @@ def may_put_right(perception: Perception) -> bool:
 
 def begins_as_correction(text: str, languages: Collection[str]) -> bool:
     """Tell whether a text begins like a correction, is marked as one, or denies a word."""
+    text = text[:MAX_SENTENCE_CHARS]
     return (
         is_marked_correction(text)
         or any(has_correction_words(text, each) for each in languages)
