@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from itertools import chain
+from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from oldfriend.domain.attribute_keys import is_single_valued
@@ -44,6 +44,7 @@ DENIED: Final = "\N{NOT SIGN}"
 MAX_HAN_NAME: Final = 4
 MAX_OPENINGS: Final = 4
 """Words of correction in a row that a sentence may begin with: "no, sorry, I mean"."""
+MAX_STATEMENTS_BACK: Final = 30  # among which the one is looked for that a correction means
 QUESTION_MARKS: Final = ("?", "\uff1f")
 ENDS: Final = " ,.!:;\N{EN DASH}\N{EM DASH}-\uff0c\u3001\u3002\uff01"
 """What stands around words of correction."""
@@ -98,7 +99,7 @@ def find_denied_before(
     a pronoun whom only that statement can mean.
     """
     is_last_of_another = False
-    for each in reversed(said):
+    for each in islice(reversed(said), MAX_STATEMENTS_BACK):
         if not is_by_one(each[0], sentence) or each[0].is_question:
             continue
         put_right = with_word(each, sentence, book)
@@ -128,8 +129,8 @@ def is_of_another_gender(sentence: Sentence, last: Sentence, book: RuleBook) -> 
     restated = load_restatement_words(book.language)
     rest = sentence.plain if restated is None else drop_opening(sentence.plain, restated, book)
     found = book.pronoun.match(rest)
-    roles = {tie.value for _, tie in named_in(last, book) if tie is not None}
-    return found is not None and bool(roles) and not any(can_mean(found, each) for each in roles)
+    roles = {tie.value for _, tie in named_in(last, book) if tie is not None} if found else set()
+    return bool(roles) and not any(found and can_mean(found, each) for each in roles)
 
 
 def denies(sentence: Sentence, wrong: str, book: RuleBook) -> bool:
