@@ -38,7 +38,7 @@ from oldfriend.turn.request_handlers.request_kinds import (
     find_request,
 )
 from oldfriend.turn.request_handlers.task_events import correct_event
-from oldfriend.turn.request_handlers.unmeant_actions import find_unmeant
+from oldfriend.turn.request_handlers.unintended_actions import find_unintended
 from oldfriend.turn.task_changes import SaveTask
 
 _COMMAND: Final = re.compile(
@@ -74,8 +74,8 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
     if answered is not None:
         return answered
     phrases, asked, rest = read_requests(text, (language, context.utterance.message.language, "en"))
-    unmeant = find_unmeant(context, phrases, language)
-    asked = [each for each in asked if each.action not in unmeant]
+    unintended = find_unintended(context, phrases, language)
+    asked = [each for each in asked if each.action not in unintended]
     if not asked and len(text) > MAX_REQUEST_CHARS:
         return None
     desk = await open_desk(context, phrases)

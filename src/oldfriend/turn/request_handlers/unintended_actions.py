@@ -1,4 +1,4 @@
-"""Unmeant actions: what a message about tasks does not ask for, although its words may."""
+"""Unintended actions: what a message about tasks does not ask for, although its words may."""
 
 import re
 from typing import Final
@@ -12,19 +12,20 @@ from oldfriend.turn.request_handlers.request_kinds import classify_request
 
 QUOTE_MARK: Final = re.compile("[\"'“”„«»‘’「」『』]")
 SURELY_NUMBER: Final = 0.9
+"""How likely a text in which nothing asks must be to tell a number, so that it is no reminder."""
 SURELY_TODO: Final = 0.9
 """How likely what is to be noted must be to be something to do; else it is kept word for word."""
 
 
-def find_unmeant(context: HandlerContext, phrases: TaskPhrases, language: str) -> set[Action]:
+def find_unintended(context: HandlerContext, phrases: TaskPhrases, language: str) -> set[Action]:
     """Return the actions that a message does not ask for, although its words may."""
     text = context.text.strip()
-    unmeant: set[Action] = set()
+    unintended: set[Action] = set()
     if context.perception.note is not None and not is_surely_todo(text, language):
-        unmeant.add("todo")  # it is kept word for word
+        unintended.add("todo")  # it is kept word for word
     if is_asked_in_quote(text, phrases) or is_surely_number(text, phrases, language):
-        unmeant.add("remind")
-    return unmeant
+        unintended.add("remind")
+    return unintended
 
 
 def is_asked_in_quote(text: str, phrases: TaskPhrases) -> bool:
