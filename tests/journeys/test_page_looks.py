@@ -65,7 +65,7 @@ def test_question_stands_near_its_reply_and_what_was_learned_is_decided_by_signs
     """What can be done with a message takes no room of its own; signs have names."""
     with opened(browser, new_link(program)) as (page, complaints):
         say(page, "Remember that the clock in the kitchen runs late.")
-        page.wait_for_function(f"({GAP})() > 0")  # the talk of before may have come in meanwhile
+        page.wait_for_function(f"() => ({GAP})() > 0")  # the talk of before may come in meanwhile
         apart = page.evaluate(GAP)
         deeds = page.locator(".belief").first.get_by_role("button")
         expect(deeds.get_by_text("wrong")).to_have_count(0)
