@@ -36,6 +36,9 @@ SCORE_SCALE: Final = 10_000
 """Scores and strengths are stored as multiples of 1/10,000, the precision that is ever shown."""
 TRACE_ONLY_DETAILS: Final = frozenset({"context", "understood", "signal", "risk"})
 """The details of a receipt that are stored in its trace."""
+USUAL_DETAILS: Final[Mapping[str, JsonValue]] = {"degraded": False, "missing": []}
+USUAL_MODEL_DETAILS: Final[Mapping[str, JsonValue]] = {"calls": 1, "tokens_cached": 0, "cost": 0}
+"""What most receipts by an author say, and say of the model: told again where it is not stored."""
 PROMPT_SECTIONS: Final = (
     "rules",
     "core",
@@ -259,6 +262,10 @@ def split_details(details: Mapping[str, JsonValue], item_ids: Sequence[str]) -> 
     are listed in the order of PROMPT_SECTIONS.
     """
     lasting = {name: each for name, each in details.items() if name not in TRACE_ONLY_DETAILS}
+    if "author" in lasting:
+        lasting = leave_out_usual(lasting, USUAL_DETAILS)
+    if isinstance(model := lasting.get("model"), dict):
+        lasting["model"] = leave_out_usual(model, USUAL_MODEL_DETAILS)
     temporary = {name: each for name, each in details.items() if name in TRACE_ONLY_DETAILS}
     indexes: dict[JsonValue, JsonValue] = {name: index for index, name in enumerate(item_ids)}
     short = map_context(temporary, lambda name: indexes.get(name, name), tokens_to_list)
@@ -276,9 +283,22 @@ def join_details(
     def named(place: JsonValue) -> JsonValue:
         return item_ids[place] if isinstance(place, int) else place
 
+    lasting = json.loads(details)
+    if isinstance(model := lasting.get("model"), dict):
+        lasting["model"] = {**USUAL_MODEL_DETAILS, **model}
     return {
-        **json.loads(details),
+        **(USUAL_DETAILS if "author" in lasting else {}),
+        **lasting,
         **map_context(json.loads(trace_details or "{}"), named, tokens_to_dict),
+    }
+
+
+def leave_out_usual(
+    details: Mapping[str, JsonValue], usual: Mapping[str, JsonValue]
+) -> dict[str, JsonValue]:
+    """Return the details without those that have their usual value."""
+    return {
+        name: each for name, each in details.items() if name not in usual or each != usual[name]
     }
 
 
