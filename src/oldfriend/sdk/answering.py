@@ -55,7 +55,7 @@ async def answer_question(app: AppContext, person: Person, query: RecallQuery) -
     completion = await model.complete(build_answer_request(person, query, found))
     return Answer(
         text=completion.text.strip(),
-        hits=RecalledHits.from_ranking(found, person.zone),
+        hits=RecalledHits.from_ranking(found, person.zone, now=query.at),
         model=completion.model,
     )
 
