@@ -4,13 +4,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from oldfriend.domain.clock import Micros
 from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.presenters.base_schema import format_date
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.turn.quotes import format_day
+
+
+_QUOTE: Final = re.compile("[“„«]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +35,10 @@ def tell_with_time(sentence: str, language: str, as_of: Micros, zone: str) -> st
         return f"{sentence} ({format_date(as_of, zone, 'month')})"
     book, past = load_phrases(language), _load_past_forms(language)
     when = format_day(book, as_of, zone, "month")
-    may_be_past = past is not None and not past.joints.search(sentence)
-    for form, told in past.forms if past is not None and may_be_past else ():
-        if form.match(sentence):
-            return past.then.format(when=when, text=form.sub(told, sentence, count=1))
+    if past is not None and not past.joints.search(_QUOTE.split(sentence, maxsplit=1)[0]):
+        for form, told in past.forms:
+            if form.match(sentence):
+                return past.then.format(when=when, text=form.sub(told, sentence, count=1))
     return book.phrases["as_of"].format(when=when, text=sentence)
 
 
