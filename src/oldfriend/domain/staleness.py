@@ -21,8 +21,8 @@ STATE_KEYS: Final[Mapping[str, Micros]] = {
     **dict.fromkeys(set(HOME_KEYS) - {"hometown", "timezone", "home_timezone"}, YEAR),
     **dict.fromkeys((*WORK_KEYS, "work", "university", "studying", "boss"), YEAR),
     "age": YEAR,
-    **dict.fromkeys(("relationship_status", "partner", "girlfriend", "boyfriend"), YEAR),
-    **dict.fromkeys(("spouse", "husband", "wife"), 2 * YEAR),
+    "relationship_status": YEAR,
+    **dict.fromkeys(("partner", "girlfriend", "boyfriend", "spouse", "husband", "wife"), 2 * YEAR),
     **dict.fromkeys(
         ("health", "condition", "conditions", "illness", "medication", "medications"), HALF_A_YEAR
     ),

@@ -136,7 +136,7 @@ class BeliefSchema(Schema):
             id=content.id,
             kind=get_kind(content),
             text=name_belief(content),
-            sentence=tell_belief(content, belief.evidence, as_of=as_of, zone=zone),
+            sentence=tell_as_of(content, belief.evidence, as_of=as_of, zone=zone),
             as_of=format_time(as_of, zone),
             status=None if journaled is None else journaled.status,
             is_pinned=journaled is not None and journaled.is_pinned,
@@ -178,7 +178,7 @@ class TagsSchema(Schema):
     items: dict[str, int]
 
 
-def tell_belief(
+def tell_as_of(
     content: JournalObject, evidence: Sequence[Evidence], *, as_of: Micros | None, zone: str
 ) -> str:
     """Return a belief as a sentence to the person; a state of long ago with its time."""

@@ -12,7 +12,6 @@ from oldfriend.presenters.base_schema import format_date
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.turn.quotes import format_day
 
-
 _QUOTE: Final = re.compile("[“„«]")
 
 

@@ -27,7 +27,7 @@ from oldfriend.domain.messages import Person
 from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.lang.language_pack import LANGUAGES
 from oldfriend.presenters.base_schema import Schema, describe, format_time
-from oldfriend.presenters.belief_schemas import BeliefSchema, tell_belief
+from oldfriend.presenters.belief_schemas import BeliefSchema, tell_as_of
 from oldfriend.presenters.belief_sentences import build_sentence
 from oldfriend.presenters.entity_phrases import phrase_relation
 
@@ -88,7 +88,7 @@ class EntitySchema(Schema):
 def tell_known(known: MemoryState, *, zone: str, now: Micros) -> str:
     """Return a belief as a sentence to the person; a state of long ago with its time."""
     as_of = find_state_stale_since(known, now)
-    return tell_belief(known.memory, (), as_of=as_of, zone=zone)
+    return tell_as_of(known.memory, (), as_of=as_of, zone=zone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
