@@ -37,8 +37,8 @@ def test_said_date_is_shown_as_said_in_every_zone(grain: TimeGrain, zone: str) -
     """By the command line, the API, programs, prompts and the offline companion."""
     known = due(grain)
     details = BeliefDetails(content=known.memory, standing=known.stats, evidence=())
-    shown = BeliefSchema.from_domain(details, zone=zone)
-    at = Belief.from_domain(details, zone).due_at
+    shown = BeliefSchema.from_domain(details, zone=zone, now=0)
+    at = Belief.from_domain(details, zone, now=0).due_at
     told = format_open_promise(known, load_phrases("en"), now=0, zone=zone)
 
     assert format_belief_line(known.memory, zone=zone).endswith(f"[due {DAYS[grain]}]")

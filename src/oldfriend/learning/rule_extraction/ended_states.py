@@ -88,7 +88,7 @@ def in_known_spelling(sentence: Sentence, believed: Iterable[MemoryState]) -> Se
         lower = value.lower()
         may_be_named = memory.is_live and lower not in {value, ""} and len(lower) == len(value)
         if may_be_named and lower in plain:
-            plain = re.sub(rf"(?<!\w){re.escape(lower)}(?!\w)", lambda _, v=value: v, plain)
+            plain = value.join(re.split(rf"(?<!\w){re.escape(lower)}(?!\w)", plain))
     return replace(sentence, plain=plain)
 
 
