@@ -17,13 +17,16 @@ from oldfriend.lang.language_pack import list_languages
 from oldfriend.lang.named_days import load_named_day_books
 from oldfriend.learning.resolution.cascade import build_animal_patterns
 from oldfriend.learning.rule_extraction.corrected_words import mark_denied
+from oldfriend.learning.rule_extraction.ended_states import in_known_spelling
 from oldfriend.learning.rule_extraction.promises import framed
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
+from oldfriend.learning.rule_extraction.sentences import statements_in
 from oldfriend.learning.validation.cue_words import get_cue_words
 from oldfriend.learning.validation.relation_checks import has_breakup, has_given_birth
 from oldfriend.learning.validation.speech_acts import MAX_COMPARISON_DISTANCE, MAX_LAUGHTER_LENGTH
 from oldfriend.memory.deletion.selection import is_whole_word
 from oldfriend.memory.restatement_detection import load_restatement_words
+from oldfriend.presenters.dated_sentences import tell_with_time
 from oldfriend.proactive import proactive_phrases
 from oldfriend.search.own_names import find_own_names, to_first_person
 from oldfriend.search.question_pattern_loader import QuestionGrammar, list_all_grammars
@@ -38,6 +41,8 @@ from oldfriend.turn.intent import MAX_ADDRESS_CHARS, compile_address_patterns, c
 from oldfriend.turn.question_parts import compile_between
 from oldfriend.turn.request_handlers import cancel_all_requests, clock_requests
 from oldfriend.watches.watch_phrases import MAX_SENTENCE_CHARS as MAX_WATCH_CHARS
+from tests.learning.rule_extraction.message_fixtures import message
+from tests.learning.segment_fixtures import believed
 
 NAMES = ("Mira", "小美")
 SPOKEN = "hello, 你好"
@@ -160,3 +165,16 @@ def of_languages() -> None:
         compile_between(language)
         for rule in load_rule_book(language).rules:
             framed(rule.text)
+
+
+def tell_with_past_forms() -> None:
+    """The past forms and joints of each language that has some."""
+    for language in list_languages("address"):
+        tell_with_time("", language, 0, "UTC")
+
+
+def spell_as_known() -> None:
+    """A value in lower case, as it is believed."""
+    book = load_rule_book("en")
+    (sentence,) = statements_in(message("i live in ulm."), book)
+    in_known_spelling(sentence, [believed("k", "fact", "Lives in Ulm.", value="Ulm")])

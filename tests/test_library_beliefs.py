@@ -205,3 +205,24 @@ def test_claim_in_doubt_is_believed_once_it_is_confirmed(memory: MemorySync, url
     memory.confirm(claim.id)
     assert memory.unconfirmed() == []
     assert "Won a boat." in [each.text for each in memory.beliefs()]
+
+
+def test_state_of_long_ago_is_told_as_of_then_until_said_again(url: str) -> None:
+    """In what is listed, found and given to a model; an older import overrules nothing newer."""
+    with Memory.open(url, person="Nora") as memory:
+        memory.add(TALK)
+        memory.consolidate()
+        (found,) = [each for each in memory.recall("where does Nora live") if each.kind == "fact"]
+        context = memory.context("where does Nora live")
+        assert home(memory).as_of == found.as_of == home(memory).evidence[0].at
+        assert "Lives in Porto. (said 2024-05-03, long ago, may be over)" in context
+        assert not any(each.as_of for each in memory.entities())
+
+        memory.add(["I live in Porto."])
+        memory.consolidate()
+        assert home(memory).as_of is None
+        assert "may be over" not in memory.context("where does Nora live")
+
+        memory.add([{"session": "s0", "at": "2023-05-03T18:30", "text": "I live in Faro."}])
+        memory.consolidate()
+        assert (home(memory).value, home(memory).as_of) == ("Porto", None)

@@ -458,3 +458,18 @@ def test_what_waits_for_a_word_is_listed_with_its_quote_and_decided(call: Call, 
     call("memory", "reject", claim["id"])
     assert "Nothing is waiting" in call("memory", "unconfirmed").stdout
     assert "rejected" in call("history", claim["id"]).stdout
+
+
+@pytest.mark.parametrize("command", [("facts",), ("memory", "list"), ("beliefs",)])
+def test_state_of_long_ago_is_listed_as_of_its_month(call: Call, command: tuple[str, ...]) -> None:
+    """Until it is said again; a birthday stays as it is."""
+    call("say", "I live in Porto.", "--at", "2024-05-03T18:30")
+    call("say", "My birthday is 4 May 1990.", "--at", "2024-05-03T18:31")
+    before = call(*command).stdout
+    told = call(*command, "--json").json
+    call("say", "I live in Porto.")
+
+    assert "Lives in Porto.  [as of 2024-05, may be over]" in before
+    assert before.count("may be over") == 1
+    assert [each["as_of"][:7] for each in told if "as_of" in each] == ["2024-05"]
+    assert "may be over" not in call(*command).stdout

@@ -225,6 +225,30 @@ def test_verdict_on_a_concurrently_changed_belief_is_refused(
         expect(page.locator(".memory-panel .pill", has_text="not so")).to_have_count(0)
 
 
+def test_portrait_tells_what_was_said_long_ago_last_and_with_its_time(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Until it is said again; the list tells it with its time, too."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    program.data.mkdir()
+    with served(program), opened(browser, link := new_link(program)) as (page, complaints):
+        program.done("say", "I live in Ghent.", "--at", "2024-05-03T18:30")
+        program.done("say", "My birthday is 4 May 1990.", "--at", "2024-05-03T18:31")
+        program.done("say", "I work at Bosch.")
+        program.done("consolidate", "--now")
+        place(page, link)
+        prose = page.get_by_role("region", name="You, in short").locator(".portrait-prose")
+        expect(prose).to_contain_text("You work at Bosch.")
+        expect(prose).to_have_text(re.compile(r"birthday .* In May 2024 you lived in Ghent\. $"))
+        expect(rows(page).filter(has_text="In May 2024 you lived in Ghent.")).to_have_count(1)
+        program.done("say", "I live in Ghent.")
+        program.done("consolidate", "--now")
+        page.reload()
+        expect(prose).to_contain_text("You live in Ghent.")
+
+    assert complaints == []
+
+
 def test_memory_opens_with_a_portrait_in_the_second_person(
     browser: Browser, tmp_path: Path
 ) -> None:

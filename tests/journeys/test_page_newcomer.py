@@ -271,7 +271,7 @@ def test_link_to_imported_beliefs_clears_an_old_search(
         page.get_by_role("button", name="Import", exact=True).click()
         page.get_by_role("link", name="See what I learned").click()
         expect(page.get_by_label("Search what I know, and what was said")).to_have_value("")
-        expect(page.get_by_role("combobox", name="Order")).to_have_value("newest")
+        expect(page.get_by_role("combobox", name="Order")).to_have_value("learned")
         expect(page.get_by_text("Nothing found for “zzzqqq”.")).to_have_count(0)
 
     assert complaints == []

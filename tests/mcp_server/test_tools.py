@@ -440,3 +440,26 @@ async def test_an_unexpected_error_is_told_without_its_text(
 def test_every_tool_has_a_description() -> None:
     """In the prompt, as all words for models."""
     assert all(each.description for each in build_tools())
+
+
+async def test_state_of_long_ago_is_given_as_of_then(
+    connect: Connect, say: Say, clock: FrozenClock
+) -> None:
+    """About the person and about others, and where it is found; what lasts is given as it is."""
+    await say("My sister is called Lena.")
+    await say("Lena lives in Porto.")
+    await say("I live in Ulm.")
+    async with connect() as caller:
+        fresh = await caller.told("about", name="Lena")
+        clock.tick(minutes=730 * 24 * 60)
+        lena = await caller.told("about", name="Lena")
+        own = await caller.told("about")
+        found = await caller.told("recall", query="Where does the user live?")
+
+    assert not any("as_of" in each for each in fresh["known"])
+    as_of = {each["text"]: each.get("as_of", "")[:7] for each in lena["known"]}
+    assert as_of["Lena lives in Porto."] == "2023-11"
+    assert as_of["Sister: Lena."] == ""
+    assert "Lives in Ulm. (said 2023-11-14, long ago, may be over)" in own["known"]
+    (home,) = [each for each in found["results"] if each["text"] == "Lives in Ulm."]
+    assert home["as_of"].startswith("2023-11")

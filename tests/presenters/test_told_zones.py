@@ -37,8 +37,8 @@ def test_said_date_is_shown_as_said_in_every_zone(grain: TimeGrain, zone: str) -
     """By the command line, the API, programs, prompts and the offline companion."""
     known = due(grain)
     details = BeliefDetails(content=known.memory, standing=known.stats, evidence=())
-    shown = BeliefSchema.from_domain(details, zone=zone)
-    at = Belief.from_domain(details, zone).due_at
+    shown = BeliefSchema.from_domain(details, zone=zone, now=0)
+    at = Belief.from_domain(details, zone, now=0).due_at
     told = format_open_promise(known, load_phrases("en"), now=0, zone=zone)
 
     assert format_belief_line(known.memory, zone=zone).endswith(f"[due {DAYS[grain]}]")
@@ -48,7 +48,7 @@ def test_said_date_is_shown_as_said_in_every_zone(grain: TimeGrain, zone: str) -
     assert at is not None
     assert at.isoformat().startswith(DAYS[grain])
     assert format_due_time(known.memory, zone) == (DAYS[grain] if grain else "2026-12-04 23:59")
-    assert f"due {DAYS[grain]}" in format_prompt_line(known, zone)
+    assert f"due {DAYS[grain]}" in format_prompt_line(known, zone, now=0)
     assert WRITTEN[grain] in told
     assert "at" not in told
 
@@ -75,7 +75,7 @@ def test_clock_time_is_shown_as_said_with_its_zone_where_clocks_differ() -> None
     assert format_due_time(train.memory, "UTC") == "2026-12-05 18:20"
     assert format_due_time(train.memory, "Africa/Abidjan") == "2026-12-05 18:20"
     assert format_due_time(train.memory, "Europe/Berlin") == "2026-12-05 18:20 UTC"
-    assert "due 2026-12-05 18:20 UTC)" in format_prompt_line(train, "Europe/Berlin")
+    assert "due 2026-12-05 18:20 UTC)" in format_prompt_line(train, "Europe/Berlin", now=0)
     assert "5 December 2026 at 18:20 UTC" in format_open_promise(
         train, book, now=0, zone="Europe/Berlin"
     )

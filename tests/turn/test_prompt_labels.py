@@ -5,12 +5,22 @@ from dataclasses import replace
 
 import pytest
 
+from oldfriend.domain.clock import DAY
 from oldfriend.inbound.accept import MessageSubmission
 from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.prompts.token_budget import BUDGETS
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend.turn.prompt_labels import sanitize, sanitize_attribute
+from oldfriend.turn.prompt_labels import (
+    MAY_BE_OVER,
+    label_belief,
+    label_open_belief,
+    sanitize,
+    sanitize_attribute,
+)
 from oldfriend.turn.turn_dependencies import TurnLimits
+from tests.clock import NOON
+from tests.learning.segment_fixtures import believed
 from tests.turn.conftest import Talk, wants
 
 HOSTILE = [
@@ -200,3 +210,17 @@ def test_sanitize_replaces_characters_of_prompt_labels(text: str, shown: str) ->
     """So that one still sees what was written."""
     assert sanitize(text) == shown
     assert not re.search(r'[<>"]', sanitize_attribute(text))
+
+
+def test_state_of_long_ago_is_marked_as_perhaps_over() -> None:
+    """With the month in which it was last said; what is fresh, or lasts, bears no such mark."""
+    home = believed("k", "fact", "Lives in Ulm.", key="location", value="Ulm")
+    birthday = believed("b", "fact", "Was born on 4 May.", key="birthday", value="4 May")
+    plan = believed("p", "expectation", "A new kitchen is to come.")
+    prompt, later = get_reply_prompt(), NOON + 800 * DAY
+
+    marked = label_belief(prompt, home, zone="UTC", now=later)
+    assert marked.splitlines()[0].endswith(f"{MAY_BE_OVER} 2023-11] Lives in Ulm.")
+    assert MAY_BE_OVER not in label_belief(prompt, home, zone="UTC", now=NOON + DAY)
+    assert MAY_BE_OVER not in label_belief(prompt, birthday, zone="UTC", now=later)
+    assert MAY_BE_OVER in label_open_belief(prompt, plan, now=later, zone="UTC", person_name="Nora")

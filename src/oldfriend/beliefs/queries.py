@@ -24,6 +24,7 @@ from oldfriend.domain.memories import (
 )
 from oldfriend.domain.messages import Message, Person
 from oldfriend.domain.relations import EntityResolver
+from oldfriend.domain.staleness import find_stale_since
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.doubt import get_doubtful_passage
 from oldfriend.learning.similarity import get_canonical_stems
@@ -68,6 +69,14 @@ class BeliefDetails:
     base: int | None = None  # seq of its newest change then, if loaded
     uses: MemoryUsage | None = None  # for memories: the replies it was recalled for, if loaded
     sources: tuple[Message | Summary, ...] = ()  # for summaries, if loaded; oldest first
+
+    def find_stale_since(self, now: Micros) -> Micros | None:
+        """Return when a state was last said, if so long ago that it may be over; else None."""
+        if not isinstance(self.content, Memory):
+            return None
+        said_at = (each.said_at for each in self.evidence if each.stance == "supports")
+        last_seen = max(said_at, default=0) if self.standing is None else self.standing.last_seen
+        return find_stale_since(self.content, last_seen, now)
 
 
 async def list_beliefs(

@@ -66,7 +66,7 @@ async def run(options: argparse.Namespace) -> int:
         async with app.db.begin_read() as tx:
             found = await load_beliefs(tx, person, options, as_of=at)
         if options.json:
-            values = [belief_as_json(each, zone=person.zone) for each in found]
+            values = [belief_as_json(each, zone=person.zone, now=at) for each in found]
             print(dumps(values))
         else:
             lines = format_beliefs(options, found, zone=person.zone, as_of=at)
@@ -141,9 +141,13 @@ def format_beliefs(
         in_order = sorted(beliefs, key=lambda each: isinstance(each.content, Summary))
         return format_belief_lines(in_order, zone=zone, now=as_of)
     in_order = sorted(beliefs, key=get_sort_key)
-    return [
-        f"{format_belief_line(each.content, zone=zone)}  ({': '.join(get_sort_key(each)[1:])})"
+    lines = (
+        format_belief_line(each.content, zone=zone, as_of=each.find_stale_since(as_of))
         for each in in_order
+    )
+    return [
+        f"{line}  ({': '.join(get_sort_key(each)[1:])})"
+        for line, each in zip(lines, in_order, strict=True)
     ]
 
 

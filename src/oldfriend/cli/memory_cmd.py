@@ -140,7 +140,7 @@ def print_beliefs(
 ) -> None:
     """Print beliefs, one per line, or ``empty_hint`` if there are none."""
     if options.json:
-        print(dumps([belief_as_json(each, zone=person.zone) for each in found]))
+        print(dumps([belief_as_json(each, zone=person.zone, now=now) for each in found]))
         return
     print("\n".join(format_belief_lines(found, zone=person.zone, now=now)) or empty_hint)
 
@@ -150,7 +150,7 @@ def print_belief(
 ) -> None:
     """Print one belief with its evidence."""
     if options.json:
-        print(dumps(belief_as_json(belief, zone=person.zone)))
+        print(dumps(belief_as_json(belief, zone=person.zone, now=now)))
     else:
         print(format_belief(belief, zone=person.zone, now=now))
 

@@ -42,7 +42,7 @@ ResolutionRule = Literal["fact", "preference", "event", "pattern", "due", "topic
 """How a claim is compared with what is known; see ``learning.resolution.claim_resolution``."""
 ScoreRule = Literal["constant", "attribute", "event", "pattern", "confidence"]
 """How the weight of a belief is computed; see ``search.belief_weight``."""
-ListOrder = Literal["learned", "happened", "strength", "due"]
+ListOrder = Literal["said", "happened", "strength", "due"]
 ProfilePart = Literal["facts", "preferences", "promises"]
 ALL_SUBJECTS: Final[frozenset[Subject]] = frozenset({"person", "companion", "shared", "other"})
 OWN_SUBJECTS: Final = ALL_SUBJECTS - {"other"}
@@ -113,7 +113,7 @@ class BeliefKind:
     profile: ProfilePart | None = None  # the part of the person's profile that it belongs to
     section: TopicSection | None = None
     list_rank: int  # place of its group in lists; kinds of one rank form a group
-    list_order: ListOrder = "learned"  # within its group
+    list_order: ListOrder = "said"  # within its group
 
     @property
     def is_attribute(self) -> bool:

@@ -243,7 +243,8 @@ async def search_by_words(
     shown = found.ranking[:limit]
     later = await list_later_by_item(deps, person, query, shown)
     records, left_out = fit_records(
-        hit_record(each, person.zone, later.get(get_item_id(each), ())) for each in shown
+        hit_record(each, person.zone, later.get(get_item_id(each), ()), now=query.at)
+        for each in shown
     )
     is_sure = found.is_answerable or found.is_belief_answerable
     note = "" if is_sure else NO_ANSWER
@@ -411,7 +412,8 @@ class PersonMemory:
                 f"Nothing has been learned about “{echo(name)}” so far. To search what was said: "
                 "recall with the name as “query”."
             ) from error
-        records, left_out = fit_records(belief_record(each, person.zone) for each in found)
+        now = app.clock()
+        records, left_out = fit_records(belief_record(each, person.zone, now=now) for each in found)
         return {
             "about": name,
             **({"left_out": left_out, "note": NARROWER} if left_out else {}),
@@ -436,7 +438,11 @@ class PersonMemory:
             )[:MAX_RELATIONS]
             evidence = await list_object_evidence(tx, person.id, [k.memory.id for k in relations])
         records, _ = fit_records(
-            belief_record(attach_evidence(each, evidence.get(each.memory.id, ())), person.zone)
+            belief_record(
+                attach_evidence(each, evidence.get(each.memory.id, ())),
+                person.zone,
+                now=app.clock(),
+            )
             for each in relations
         )
         return records
@@ -468,7 +474,7 @@ class PersonMemory:
             belief = await get_belief(tx, self.person.id, wanted)
         records, left_out = fit_records(map(evidence_record, belief.evidence[::-1]))
         return {
-            **belief_record(belief, self.person.zone),
+            **belief_record(belief, self.person.zone, now=self.get_app().clock()),
             "evidence": records,
             **({"older_evidence_left_out": left_out} if left_out else {}),
         }

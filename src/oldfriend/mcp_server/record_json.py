@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from oldfriend.beliefs.queries import BeliefDetails
-from oldfriend.domain.clock import from_micros
+from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Entity, Evidence, Memory
 from oldfriend.domain.messages import Message, TrustClass
@@ -69,14 +69,14 @@ def message_record(message: Message, *, most: int = MAX_TEXT_CHARS) -> dict[str,
 
 
 def hit_record(
-    item: RecalledItem, zone: str, later: Sequence[Message] = ()
+    item: RecalledItem, zone: str, later: Sequence[Message] = (), *, now: Micros
 ) -> dict[str, JsonValue]:
     """Return what was found, why, and what probably changed it since."""
     if isinstance(item, RecalledBelief):
         details = BeliefDetails(
             content=item.state.memory, standing=item.state.stats, evidence=item.evidence
         )
-        record, reasons = belief_record(details, zone), item.reasons
+        record, reasons = belief_record(details, zone, now=now), item.reasons
     else:
         record, reasons = message_record(item.message), item.hit.reasons
     record["why"] = [*format_reasons(reasons)[:MAX_REASONS]]
@@ -87,8 +87,11 @@ def hit_record(
     return record
 
 
-def belief_record(belief: BeliefDetails, zone: str) -> dict[str, JsonValue]:
-    """Return a belief with who said it and when it was last said."""
+def belief_record(belief: BeliefDetails, zone: str, *, now: Micros) -> dict[str, JsonValue]:
+    """Return a belief with who said it and when it was last said.
+
+    ``as_of`` is that time where a state was last said so long ago that it may be over.
+    """
     content = belief.content
     record: dict[str, JsonValue] = {
         "id": content.id,
@@ -103,6 +106,7 @@ def belief_record(belief: BeliefDetails, zone: str) -> dict[str, JsonValue]:
             "happened": format_time(content.happened_at, zone),
             "due": format_time(content.due_at, zone),
             "until": format_time(content.holds_until, zone),
+            "as_of": format_time(belief.find_stale_since(now), zone),
             "status": "" if content.status == "active" else content.status,
         }
     if belief.evidence:

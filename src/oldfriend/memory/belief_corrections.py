@@ -23,6 +23,7 @@ from oldfriend.domain.memories import (
     Memory,
     ObjectLink,
 )
+from oldfriend.domain.staleness import find_stale_since
 from oldfriend.domain.supersession import find_prior_entry, list_replacements
 from oldfriend.domain.supersession import get_valid_since as since_when
 from oldfriend.memory.belief_views import get_memory_state, list_entities, list_memories
@@ -205,7 +206,8 @@ async def reopen_superseded(
 ) -> JournalObject | None:
     """Reopen a superseded belief, unless something else was decided about it since.
 
-    One that was read together with what replaces it was ended when it was learned.
+    One that was read together with what replaces it was ended when it was learned. A state that
+    was last said long ago stays history: that a newer value is wrong does not make it current.
     """
     history = await list_object_journal(tx, person, object_id)
     if not history:
@@ -221,6 +223,10 @@ async def reopen_superseded(
         before = replace(latest, status="active", holds_until=None, ended_at=None)
     else:
         return None
+    if isinstance(before, Memory):
+        known = await get_memory_state(tx, person, before.id)
+        if find_stale_since(before, known.stats.last_seen, now) is not None:
+            return None
     is_back = await reopen_belief(tx, before, provenance=BY_PERSON, now=now)
     return before if is_back else None
 

@@ -27,7 +27,7 @@ from oldfriend.domain.memories import (
 )
 from oldfriend.memory.journal import JOURNAL_COLUMNS, QUARTER_HOUR, parse_journal_row
 
-SortOrder = Literal["kind", "newest", "oldest", "surest", "seen"]
+SortOrder = Literal["kind", "newest", "oldest", "learned", "surest", "seen"]
 RANK_KEY: Final = attrgetter("list_rank")
 KIND_GROUPS: Final[tuple[tuple[ObjectKind, ...], ...]] = (
     *(
@@ -48,8 +48,10 @@ GROUP_SQL: Final = (
     )
     + " ELSE 0 END"
 )
+LAST_SAID_SQL: Final = "COALESCE(v.last_seen, v.learned_at)"
+"""When a memory was last said, whenever it was read: an import of long ago is no news."""
 LIST_ORDER_SQL: Final[Mapping[ListOrder, str]] = {
-    "learned": "-v.learned_at",
+    "said": f"-{LAST_SAID_SQL}",
     "happened": "-COALESCE(v.happened_at, v.learned_at)",
     "strength": "-v.strength",
     "due": "COALESCE(v.due_at, 9000000000000000)",
@@ -59,12 +61,13 @@ GROUP_ORDER_SQL: Final = (
     + " ".join(
         f"WHEN '{kind.name}' THEN {LIST_ORDER_SQL[kind.list_order]}" for kind in BELIEF_KINDS
     )
-    + f" ELSE {LIST_ORDER_SQL['learned']} END"
+    + f" ELSE {LIST_ORDER_SQL['said']} END"
 )
 ORDER_SQL: Final[Mapping[SortOrder, str]] = {
     "kind": GROUP_ORDER_SQL,
-    "newest": "-v.learned_at",
-    "oldest": "v.learned_at",
+    "newest": f"-{LAST_SAID_SQL}",
+    "oldest": LAST_SAID_SQL,
+    "learned": "-v.learned_at",
     "surest": "-v.confidence",
     "seen": "-v.times_seen",
 }
@@ -289,7 +292,7 @@ def build_table_select(
     }[table]
     if belief_filter.order != "kind":
         group, level = 0, "0"
-        value = value if table == "memory" else build_sort_sql(belief_filter.order)
+        value = value if table == "memory" else build_sort_sql(table, belief_filter.order)
     join = (
         ""
         if belief_filter.as_of is None
@@ -309,9 +312,14 @@ def build_table_select(
         WHERE v.person = :person{conditions}"""
 
 
-def build_sort_sql(order: SortOrder) -> str:
+def build_sort_sql(table: str, order: SortOrder) -> str:
     """Return the sort expression for summaries and entities, which have no confidence or counts."""
-    return ORDER_SQL[order] if order in {"newest", "oldest"} else "0"
+    said_at = "v.until_at" if table == "summary" else "v.learned_at"
+    return {
+        "newest": f"-{said_at}",
+        "oldest": said_at,
+        "learned": ORDER_SQL["learned"],
+    }.get(order, "0")
 
 
 def build_conditions(

@@ -26,6 +26,7 @@ from oldfriend.memory.evidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_s
 from oldfriend.memory.receipts import MemoryUsage
 from oldfriend.presenters.base_schema import Schema, describe, format_exact_time, format_time
 from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.dated_sentences import tell_with_time
 from oldfriend.presenters.message_schemas import (
     EvidenceQuote,
     EvidenceSchema,
@@ -97,6 +98,10 @@ class BeliefSchema(Schema):
         default=None,
         metadata=describe("The precision of these times, if they are not known to the day."),
     )
+    as_of: str | None = field(
+        default=None,
+        metadata=describe("When it was last said, if so long ago that it may no longer be so."),
+    )
     learned_at: str
     ended_at: str | None = field(metadata=describe("When it stopped being believed."))
     first_seen_at: str | None = field(
@@ -123,17 +128,16 @@ class BeliefSchema(Schema):
     words: tuple[EvidenceSchema, ...]
 
     @classmethod
-    def from_domain(cls, belief: BeliefDetails, *, zone: str) -> Self:
-        """Present a belief to the API."""
-        content = belief.content
+    def from_domain(cls, belief: BeliefDetails, *, zone: str, now: Micros) -> Self:
+        """Present a belief to the API, as it is told at a moment."""
+        content, as_of = belief.content, belief.find_stale_since(now)
         journaled = None if isinstance(content, Summary) else content
         common = cls(
             id=content.id,
             kind=get_kind(content),
             text=name_belief(content),
-            sentence=build_sentence(content, belief.evidence)
-            if isinstance(content, Memory)
-            else name_belief(content),
+            sentence=tell_as_of(content, belief.evidence, as_of=as_of, zone=zone),
+            as_of=format_time(as_of, zone),
             status=None if journaled is None else journaled.status,
             is_pinned=journaled is not None and journaled.is_pinned,
             is_by_person=journaled is not None and journaled.is_by_person,
@@ -172,6 +176,16 @@ class TagsSchema(Schema):
     """The tags of current beliefs, the most frequent first."""
 
     items: dict[str, int]
+
+
+def tell_as_of(
+    content: JournalObject, evidence: Sequence[Evidence], *, as_of: Micros | None, zone: str
+) -> str:
+    """Return a belief as a sentence to the person; a state of long ago with its time."""
+    if not isinstance(content, Memory):
+        return name_belief(content)
+    sentence = build_sentence(content, evidence)
+    return sentence if as_of is None else tell_with_time(sentence, content.language, as_of, zone)
 
 
 def format_etag(version: int) -> str:
@@ -264,6 +278,7 @@ class Belief:
     holds_until: datetime | None = None
     due_at: datetime | None = None
     grain: TimeGrain = ""  # how precisely these times are known, if not to the day
+    as_of: datetime | None = None  # when a state was last said, if so long ago that it may be over
     learned_at: datetime
     ended_at: datetime | None = None  # None: it is still believed
     confidence: float | None = None  # 0 to 1, from its evidence; not of entities, summaries
@@ -273,9 +288,9 @@ class Belief:
     evidence: tuple[EvidenceQuote, ...] = ()
 
     @classmethod
-    def from_domain(cls, belief: BeliefDetails, zone: str) -> Self:
-        """Present a belief with its evidence to a program."""
-        return cls(**build_belief_fields(belief, zone))
+    def from_domain(cls, belief: BeliefDetails, zone: str, *, now: Micros) -> Self:
+        """Present a belief with its evidence to a program, as it is told at a moment."""
+        return cls(**build_belief_fields(belief, zone, now=now))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,7 +304,7 @@ class BeliefHit(Belief):
 
     @classmethod
     def from_recalled(
-        cls, recalled: RecalledBelief, zone: str, later: Sequence[Message] = ()
+        cls, recalled: RecalledBelief, zone: str, later: Sequence[Message] = (), *, now: Micros
     ) -> Self:
         """Present a recalled belief, with what probably changed it since."""
         state = recalled.state
@@ -297,7 +312,7 @@ class BeliefHit(Belief):
             content=state.memory, standing=state.stats, evidence=recalled.evidence
         )
         return cls(
-            **build_belief_fields(belief, zone),
+            **build_belief_fields(belief, zone, now=now),
             at=from_micros(state.stats.last_seen, zone),
             score=recalled.score.value,
             why=tuple(format_reasons(recalled.reasons)),
@@ -305,12 +320,13 @@ class BeliefHit(Belief):
         )
 
 
-def build_belief_fields(belief: BeliefDetails, zone: str) -> dict[str, Any]:
+def build_belief_fields(belief: BeliefDetails, zone: str, *, now: Micros) -> dict[str, Any]:
     """Return the fields of ``Belief``."""
     content, standing = belief.content, belief.standing
     fields: dict[str, Any] = {
         "id": content.id,
         "kind": get_kind(content),
+        "as_of": to_datetime(belief.find_stale_since(now), zone),
         "learned_at": from_micros(content.learned_at, zone),
         "ended_at": to_datetime(content.ended_at, zone),
         "confidence": None if standing is None else standing.confidence,
@@ -354,10 +370,14 @@ def to_datetime(at: Micros | None, zone: str) -> datetime | None:
     return None if at is None else from_micros(at, zone)
 
 
-def belief_as_json(belief: BeliefDetails, *, zone: str) -> dict[str, JsonValue]:
-    """Return a belief as JSON."""
+def belief_as_json(
+    belief: BeliefDetails, *, zone: str, now: Micros | None = None
+) -> dict[str, JsonValue]:
+    """Return a belief as JSON; with ``now`` also as of when, if it is a state of long ago."""
+    as_of = None if now is None else belief.find_stale_since(now)
     return {
         **content_as_json(belief.content, zone=zone),
+        **({} if as_of is None else {"as_of": format_exact_time(as_of, zone)}),
         **standing_as_json(belief.standing, zone),
         **uses_as_json(belief.uses, zone),
         **sources_as_json(belief.sources, zone),

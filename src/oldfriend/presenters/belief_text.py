@@ -16,8 +16,13 @@ from oldfriend.presenters.base_schema import format_date, format_datetime, to_on
 from oldfriend.presenters.message_schemas import evidence_as_text, format_message
 
 
-def format_belief_line(belief: JournalObject, *, zone: str, now: Micros | None = None) -> str:
-    """Format a belief on one line; with ``now`` also whether it is overdue."""
+def format_belief_line(
+    belief: JournalObject, *, zone: str, now: Micros | None = None, as_of: Micros | None = None
+) -> str:
+    """Format a belief on one line; with ``now`` also whether it is overdue.
+
+    ``as_of`` is when a state was last said, if so long ago that it may be over.
+    """
     if isinstance(belief, Entity):
         names = f", also {', '.join(belief.aliases)}" if belief.aliases else ""
         description = f": {to_one_line(belief.description)}" if belief.description else ""
@@ -33,13 +38,15 @@ def format_belief_line(belief: JournalObject, *, zone: str, now: Micros | None =
         )
     return (
         f"{shorten_id(belief.id)}  {belief.kind:<11} "
-        f"{to_one_line(belief.text)}{format_flags(belief, zone, now)}"
+        f"{to_one_line(belief.text)}{format_flags(belief, zone, now, as_of)}"
     )
 
 
-def format_flags(belief: JournalObject, zone: str, now: Micros | None = None) -> str:
+def format_flags(
+    belief: JournalObject, zone: str, now: Micros | None = None, as_of: Micros | None = None
+) -> str:
     """Format what qualifies a belief apart from its words."""
-    found: list[str] = []
+    found = [] if as_of is None else [f"as of {format_date(as_of, zone, 'month')}, may be over"]
     if isinstance(belief, Summary):
         found += (
             ["rolled up into another"] if not belief.is_active and belief.ended_at is None else []
@@ -76,7 +83,7 @@ def format_due(memory: Memory, zone: str, now: Micros | None) -> str:
 def format_belief(belief: BeliefDetails, *, zone: str, now: Micros) -> str:
     """Format a belief with everything that is known about it."""
     content = belief.content
-    lines = [format_belief_line(content, zone=zone, now=now if content.ended_at is None else None)]
+    lines = [*format_belief_lines([belief], zone=zone, now=now)]
     lines += [f"    {line}" for line in format_details(content, belief.standing, zone)]
     lines += [f"    {format_uses(belief.uses, zone)}"] if belief.uses is not None else []
     relations = [f"  • {to_one_line(each.memory.text)}" for each in belief.relations]
@@ -149,7 +156,10 @@ def format_belief_lines(beliefs: Iterable[BeliefDetails], *, zone: str, now: Mic
     """Format beliefs, one line each; for those still open, also whether they are overdue."""
     return [
         format_belief_line(
-            each.content, zone=zone, now=now if each.content.ended_at is None else None
+            each.content,
+            zone=zone,
+            now=now if each.content.ended_at is None else None,
+            as_of=each.find_stale_since(now),
         )
         for each in beliefs
     ]

@@ -136,7 +136,9 @@ class Decision:
             until=to_datetime(entry.until, zone),
             op=entry.change.op,
             by=entry.change.author,
-            belief=Belief.from_domain(BeliefDetails(content=entry.change.after), zone),
+            belief=Belief.from_domain(
+                BeliefDetails(content=entry.change.after), zone, now=entry.change.decided_at
+            ),
             because=tuple(map(StoredMessage.from_domain, entry.cause_messages)),
         )
 

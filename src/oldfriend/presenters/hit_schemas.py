@@ -7,6 +7,7 @@ from typing import Self
 from typing_extensions import override
 
 from oldfriend.domain.belief_times import get_told_zone
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
 from oldfriend.presenters.base_schema import Schema, describe, format_time
@@ -102,10 +103,10 @@ class RecalledHits(list[Hit | BeliefHit]):
     has_answer: bool
 
     @classmethod
-    def from_ranking(cls, recalled: RecallResult, zone: str) -> Self:
+    def from_ranking(cls, recalled: RecallResult, zone: str, *, now: Micros) -> Self:
         """Present all that was recalled."""
         hits = [
-            BeliefHit.from_recalled(each, zone)
+            BeliefHit.from_recalled(each, zone, now=now)
             if isinstance(each, RecalledBelief)
             else Hit.from_recalled(each)
             for each in recalled.ranking
@@ -148,6 +149,7 @@ def belief_hit_as_json(
         "confidence": stats.confidence,
         "times_seen": stats.times_seen,
         "at": format_time(stats.last_seen, zone),
+        "as_of": format_time(recalled.stale_since, zone),
         "happened_at": format_time(memory.happened_at, told_zone),
         "due_at": format_time(memory.due_at, told_zone),
         "until": format_time(memory.holds_until, told_zone) or format_time(memory.ended_at, zone),

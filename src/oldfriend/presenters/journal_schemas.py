@@ -50,6 +50,7 @@ class JournalEntrySchema(Schema):
             belief=BeliefSchema.from_domain(
                 BeliefDetails(content=entry.after, evidence=tuple(evidence), base=entry.seq),
                 zone=zone,
+                now=entry.decided_at,
             ),
         )
 

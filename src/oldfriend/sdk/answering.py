@@ -55,7 +55,7 @@ async def answer_question(app: AppContext, person: Person, query: RecallQuery) -
     completion = await model.complete(build_answer_request(person, query, found))
     return Answer(
         text=completion.text.strip(),
-        hits=RecalledHits.from_ranking(found, person.zone),
+        hits=RecalledHits.from_ranking(found, person.zone, now=query.at),
         model=completion.model,
     )
 
@@ -65,7 +65,7 @@ def build_answer_request(
 ) -> CompletionRequest:
     """Build the request for an answer from the recalled items that fit."""
     prompt = get_prompt(PROMPT)
-    parts, shown = build_recalled_parts(found, (), person, MAX_RECORD_TOKENS)
+    parts, shown = build_recalled_parts(found, (), person, MAX_RECORD_TOKENS, now=query.at)
     records = "\n\n".join("\n".join([title, *lines]) for title, lines in parts if lines)
     text = prompt.render(
         "ask",

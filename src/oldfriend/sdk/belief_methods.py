@@ -210,7 +210,8 @@ class BeliefMethods(OpenMemory):
         )
 
     def _to_beliefs(self, found: Sequence[Known]) -> list[Belief]:
-        return [Belief.from_domain(each, self._chat_context.person.zone) for each in found]
+        zone, now = self._chat_context.person.zone, self._app.clock()
+        return [Belief.from_domain(each, zone, now=now) for each in found]
 
     async def _load_decided(self, decided: Sequence[JournalObject]) -> list[Belief]:
         async with self._app.db.begin_read() as tx:

@@ -215,7 +215,8 @@ class Memory(BeliefMethods, RecordMethods):
         for recalled in shown:
             since = later.get(get_item_id(recalled), ())
             if isinstance(recalled, RecalledBelief):
-                hits.append(BeliefHit.from_recalled(recalled, person.zone, since))
+                hit = BeliefHit.from_recalled(recalled, person.zone, since, now=recall_query.at)
+                hits.append(hit)
             else:
                 neighbors = await list_neighbors(deps, recalled.message) if has_neighbors else ()
                 hits.append(Hit.from_recalled(recalled, neighbors, since))

@@ -12,6 +12,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Evidence, Memory, MemoryState
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
+from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.prompts.locale_phrases import LocalePhrases
 from oldfriend.search.synonyms import get_role_phrases
 from oldfriend.search.tense import compute_validity
@@ -39,11 +40,17 @@ def format_belief(belief: RecalledBelief, book: LocalePhrases, zone: str) -> str
     evidence_lines = list_evidence_lines(belief, book, zone)
     if evidence_lines and belief.state.memory.is_plain_quote:
         return "\n".join(evidence_lines)
-    return "\n".join([format_belief_sentence(belief.state, book, zone), *evidence_lines])
+    sentence = format_belief_sentence(belief.state, book, zone, as_of=belief.stale_since)
+    return "\n".join([sentence, *evidence_lines])
 
 
-def format_belief_sentence(known: MemoryState, book: LocalePhrases, zone: str) -> str:
-    """Format a belief, with whether it has ended, is unsure or was only read somewhere."""
+def format_belief_sentence(
+    known: MemoryState, book: LocalePhrases, zone: str, *, as_of: Micros | None = None
+) -> str:
+    """Format a belief, with whether it has ended, is unsure or was only read somewhere.
+
+    ``as_of`` is when it was last said, if that is so long ago that it may be over.
+    """
     memory = known.memory
     text = format_dated_memory(memory, book, zone)
     if memory.ended_at is not None and memory.holds_until is None:
@@ -53,6 +60,9 @@ def format_belief_sentence(known: MemoryState, book: LocalePhrases, zone: str) -
         return book.phrases["known_past"].format(until=until, text=text)
     if memory.trust == "outside":
         return book.phrases["known_read"].format(text=text)
+    if as_of is not None:
+        when = format_day(book, as_of, zone, "month")
+        return book.phrases["known_as_of"].format(when=when, text=text)
     part = "known" if memory.status == "active" else "known_unsure"
     return book.phrases[part].format(text=text)
 
@@ -67,6 +77,11 @@ def format_dated_memory(memory: Memory, book: LocalePhrases, zone: str) -> str:
         part = "since_period" if memory.grain else "since_day"
         return book.phrases[part].format(text=text, since=since)
     return text
+
+
+def format_as_of(text: str, as_of: Micros, book: LocalePhrases, zone: str) -> str:
+    """Return what was last said long ago with the month in which it was said."""
+    return book.phrases["as_of"].format(when=format_day(book, as_of, zone, "month"), text=text)
 
 
 def format_in_language(memory: Memory, language: str) -> str:
@@ -217,6 +232,8 @@ def format_open_promises(
 def format_open_promise(known: MemoryState, book: LocalePhrases, *, now: Micros, zone: str) -> str:
     """Format a promise or expectation with its due time, marked if overdue."""
     text = known.memory.text
+    if (stale_since := find_state_stale_since(known, now)) is not None:
+        text = format_as_of(text, stale_since, book, zone)
     if known.memory.due_at is None:
         return f"• {text}"
     when = format_due(book, known.memory, known.memory.due_at, zone)
@@ -238,6 +255,8 @@ def format_due(book: LocalePhrases, memory: Memory, due: Micros, zone: str) -> s
 def format_belief_with_quote(belief: RecalledBelief, book: LocalePhrases, zone: str) -> str:
     """Format a belief on one line with its last evidence, or that the person set it."""
     text = format_dated_memory(belief.state.memory, book, zone)
+    if belief.stale_since is not None:
+        text = format_as_of(text, belief.stale_since, book, zone)
     if belief.evidence:
         last = belief.evidence[-1]
         if belief.state.memory.is_plain_quote:

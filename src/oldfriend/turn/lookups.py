@@ -132,7 +132,7 @@ async def load_previous_sources(tx: Transaction, utterance: Utterance) -> ReplyS
     used = [item for item in receipt.items if item.used]
     states = [await find_known(tx, person, item.object) for item in used if item.kind == "memory"]
     beliefs = await load_known_with_evidence(
-        tx, person, [each for each in states if each is not None]
+        tx, person, [each for each in states if each is not None], now=utterance.message.at
     )
     messages = [
         await find_current_message(tx, person, item.object)
@@ -177,7 +177,7 @@ async def load_put_right(tx: Transaction, utterance: Utterance) -> PutRight | No
     ids = sorted({each for found in resting.values() for each in found})
     states = [await find_known(tx, person, each) for each in ids]
     live = [each for each in states if each is not None and each.memory.is_live]
-    understood = await load_known_with_evidence(tx, person, live)
+    understood = await load_known_with_evidence(tx, person, live, now=utterance.message.at)
     worded = tuple(each for each in understood if find_own_words(each, utterance))
     beliefs = worded or understood
     earlier = {each: list_changed_evidence(each, utterance) for each in beliefs}

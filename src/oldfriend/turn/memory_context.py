@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from oldfriend.domain.belief_times import get_told_zone, name_other_zone
-from oldfriend.domain.clock import format_grain, from_micros
+from oldfriend.domain.clock import Micros, format_grain, from_micros
 from oldfriend.domain.ids import MemoryId
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import Person, estimate_tokens
+from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.memory.core_blocks import get_block_text
 from oldfriend.prompts.token_budget import select_fitting
 from oldfriend.turn.full_recall import recall_in_full
@@ -90,9 +91,13 @@ async def build_memory_context(
         profile.attributes,
         person,
         section_budget - estimate_line_tokens(PROFILE_TITLE),
+        now=query.at,
     )
     open_lines = build_profile_lines(
-        profile.promises, person, section_budget - estimate_line_tokens(OPEN_TITLE)
+        profile.promises,
+        person,
+        section_budget - estimate_line_tokens(OPEN_TITLE),
+        now=query.at,
     )
     always = [
         build_core_block_part(core_text, budget),
@@ -104,7 +109,7 @@ async def build_memory_context(
         estimate_line_tokens(line) for title, lines in always for line in (title, *lines)
     )
     covered_ids = {*profile_lines.values(), *open_lines.values()}
-    recalled, items = build_recalled_parts(result, covered_ids, person, left)
+    recalled, items = build_recalled_parts(result, covered_ids, person, left, now=query.at)
     text = "\n\n".join("\n".join([title, *lines]) for title, lines in [*always, *recalled] if lines)
     shown = [*covered_ids, *(note.memory.id for note in notes), *map(get_item_id, items)]
     return MemoryContext(text=text, items=items, shown_ids=tuple(dict.fromkeys(shown)))
@@ -122,11 +127,11 @@ def build_core_block_part(text: str, budget: int) -> TitledLines:
 
 
 def build_profile_lines(
-    known: Sequence[MemoryState], person: Person, budget: int
+    known: Sequence[MemoryState], person: Person, budget: int, *, now: Micros
 ) -> dict[str, MemoryId]:
     """Return the profile lines that fit, each with the id of its belief."""
     candidates = known[: budget // MIN_LINE_TOKENS]
-    lines = {format_belief_line(each, person.zone): each.memory.id for each in candidates}
+    lines = {format_belief_line(each, person.zone, now=now): each.memory.id for each in candidates}
     return {line: lines[line] for line in select_fitting_lines([*lines], budget)}
 
 
@@ -145,13 +150,18 @@ def build_part(title: str, lines: list[str]) -> TitledLines:
 
 
 def build_recalled_parts(
-    recall_result: RecallResult, covered_ids: Collection[str], person: Person, budget: int
+    recall_result: RecallResult,
+    covered_ids: Collection[str],
+    person: Person,
+    budget: int,
+    *,
+    now: Micros,
 ) -> tuple[list[TitledLines], tuple[RecalledItem, ...]]:
     """Return the best recalled items that fit, and their lines: beliefs, and messages by time."""
     beliefs_title = BELIEFS_TITLE if recall_result.is_belief_answerable else UNSURE_BELIEFS_TITLE
     title = MESSAGES_TITLE if recall_result.is_answerable else UNSURE_MESSAGES_TITLE
     items = select_candidates(recall_result.ranking)
-    lines = {get_item_id(each): format_item(each, person.zone) for each in items}
+    lines = {get_item_id(each): format_item(each, person.zone, now=now) for each in items}
     costs = [estimate_line_tokens(lines[get_item_id(each)]) for each in items]
     title_costs = (estimate_line_tokens(beliefs_title), estimate_line_tokens(title))
     kept = select_fitting_items(items, costs, budget, title_costs, covered_ids=covered_ids)
@@ -183,14 +193,14 @@ def format_note(note: KnownNote) -> str:
     return f"- {flatten_whitespace(note.memory.text)}"
 
 
-def format_item(item: RecalledItem, zone: str) -> str:
+def format_item(item: RecalledItem, zone: str, *, now: Micros) -> str:
     """Format a recalled item as a line of a prompt."""
     if isinstance(item, RecalledBelief):
-        return format_belief_line(item.state, zone)
+        return format_belief_line(item.state, zone, now=now)
     return format_message_line(item.message)
 
 
-def format_belief_line(known: MemoryState, zone: str) -> str:
+def format_belief_line(known: MemoryState, zone: str, *, now: Micros) -> str:
     """Format a belief as a line of a prompt, with its dates and its status."""
     memory, told_zone = known.memory, get_told_zone(known.memory, zone)
     remarks = [f"said {format_iso_day(known.stats.last_seen, zone)}"]
@@ -209,6 +219,8 @@ def format_belief_line(known: MemoryState, zone: str) -> str:
         remarks.append(f"until {until}")
     elif memory.status != "active":
         remarks.append(memory.status)
+    if find_state_stale_since(known, now) is not None:
+        remarks.append("long ago, may be over")
     if memory.trust == "outside":
         remarks.append("only read somewhere")
     return f"- {flatten_whitespace(memory.text)} ({', '.join(remarks)})"

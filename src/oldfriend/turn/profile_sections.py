@@ -60,7 +60,7 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
     changes = [
         each for each in user_context.changes if each.memory.id not in open_section.shown_ids
     ]
-    lines = [label_belief(prompt, each, zone=zone) for each in changes]
+    lines = [label_belief(prompt, each, zone=zone, now=now) for each in changes]
     lately_section = build_belief_section(
         draft,
         "lately",
@@ -73,7 +73,7 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
     shown = {*open_section.shown_ids, *lately_section.shown_ids}
     kept = [each for each in profile.attributes if each.memory.id not in shown]
     kept = drop_retold_ties(drop_repeated(kept[: budget // MIN_LABEL_TOKENS]), name)
-    lines = [label_belief(prompt, each, zone=zone) for each in kept]
+    lines = [label_belief(prompt, each, zone=zone, now=now) for each in kept]
     title = prompt.render("profile", person=sanitize(name))
     return [
         build_belief_section(draft, "profile", title, kept, lines, budget, is_cached=True),

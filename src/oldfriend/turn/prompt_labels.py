@@ -15,6 +15,7 @@ from oldfriend.domain.belief_times import get_told_zone, is_overdue, name_other_
 from oldfriend.domain.clock import Micros, TimeGrain, format_grain, from_micros, get_day_range
 from oldfriend.domain.memories import Memory, MemoryState, Summary
 from oldfriend.domain.messages import DOCUMENTS_DETAIL, Message
+from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.label_stripping import strip_labels_and_calls
 from oldfriend.turn.quotes import extract_excerpt
@@ -25,6 +26,8 @@ MAX_RECORD_CHARS = 1_000
 
 REPLIED_TO_REMARK: Final = "the last message replies to this"
 
+MAY_BE_OVER: Final = "may be over, last said"
+"""The mark of a state that was last said long ago."""
 CERTAINTY_BY_STATUS = {"active": "", "disputed": "disputed"}
 """What a label says of a status; "no" of any other."""
 
@@ -111,15 +114,18 @@ def label_recalled_message(prompt: Prompt, recalled: RecalledMessage) -> str:
     return render_message(prompt, recalled.message, text)
 
 
-def label_item(prompt: Prompt, item: RecalledItem, *, zone: str) -> str:
+def label_item(prompt: Prompt, item: RecalledItem, *, zone: str, now: Micros) -> str:
     """Return a recalled message or belief with its label."""
     if isinstance(item, RecalledBelief):
-        return label_belief(prompt, item.state, zone=zone)
+        return label_belief(prompt, item.state, zone=zone, now=now)
     return label_recalled_message(prompt, item)
 
 
-def label_belief(prompt: Prompt, known: MemoryState, *, zone: str) -> str:
-    """Return a belief with its days, and with its certainty or end where it is not simply so."""
+def label_belief(prompt: Prompt, known: MemoryState, *, zone: str, now: Micros) -> str:
+    """Return a belief with its days, and with its certainty or end where it is not simply so.
+
+    A state that was last said long ago is marked as of its month.
+    """
     memory = known.memory
     marks = {**format_belief_days(known, zone), "class": memory.trust}
     if memory.ended_at is not None:
@@ -128,7 +134,14 @@ def label_belief(prompt: Prompt, known: MemoryState, *, zone: str) -> str:
         over = format_iso_day(until, told_zone, memory.grain) if until else "some time"
         return render_record(prompt, memory.text, {**marks, "over since": over})
     sure = CERTAINTY_BY_STATUS.get(memory.status, "no")
-    return render_record(prompt, memory.text, {**marks, "sure": sure})
+    over = format_stale_month(known, zone, now=now)
+    return render_record(prompt, memory.text, {**marks, "sure": sure, MAY_BE_OVER: over})
+
+
+def format_stale_month(known: MemoryState, zone: str, *, now: Micros) -> str:
+    """Return the month in which a state was last said that may be over by now; else ""."""
+    stale_since = find_state_stale_since(known, now)
+    return "" if stale_since is None else format_iso_day(stale_since, zone, "month")
 
 
 def format_belief_days(known: MemoryState, zone: str) -> dict[str, str]:
@@ -165,7 +178,8 @@ def label_open_belief(
     if is_overdue(memory, zone, now=now):
         due += ", overdue"
     who = person_name if memory.subject == "person" else memory.subject
-    marks = {"kind": memory.kind, "of": who, "due": due, "class": memory.trust}
+    over = format_stale_month(known, zone, now=now)
+    marks = {"kind": memory.kind, "of": who, "due": due, "class": memory.trust, MAY_BE_OVER: over}
     return render_record(prompt, memory.text, marks)
 
 

@@ -271,10 +271,10 @@ def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptS
     Beliefs and messages share one budget. What is shown already is not shown again; of a belief and
     the messages it rests on, only the one that answers better is shown. Messages are by time.
     """
-    result, prompt, zone = (
+    result, prompt, message = (
         draft.context.recall_result,
         draft.prompt,
-        draft.utterance.message.zone,
+        draft.utterance.message,
     )
     named = draft.context.user_context.named
     candidates = select_candidates([*result.ranking, *list_unrecalled(result, named)])
@@ -283,7 +283,10 @@ def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptS
         for rank, each in enumerate(candidates)
         if not is_told_already(each, draft, is_among_best=rank < MAX_RETOLD)
     ]
-    costs = [estimate_keyed_tokens(prompt, label_item(prompt, each, zone=zone)) for each in items]
+    costs = [
+        estimate_keyed_tokens(prompt, label_item(prompt, each, zone=message.zone, now=message.at))
+        for each in items
+    ]
     entity_titles = [render_entity_title(each.entity, prompt) for each in named]
     beliefs_title, memories_title = render_recall_titles(result, prompt)
     descriptions = [render_description(each.entity, prompt) for each in named]
@@ -403,8 +406,8 @@ def build_item_section(
     dropped = tuple(get_item_id(each) for each in items if get_item_id(each) not in kept_ids)
     if not shown:
         return PromptSection(name=name, dropped_ids=dropped)
-    prompt, zone = draft.prompt, draft.utterance.message.zone
-    records = [label_item(prompt, each, zone=zone) for each in shown]
+    prompt, message = draft.prompt, draft.utterance.message
+    records = [label_item(prompt, each, zone=message.zone, now=message.at) for each in shown]
     keyed = draft.keys.label(prompt, records, [*map(get_item_id, shown)])
     text = frame_records(prompt, title, [*lead, *keyed])
     return PromptSection(

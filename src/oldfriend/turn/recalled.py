@@ -42,6 +42,7 @@ class RecalledBelief:
     evidence: tuple[Evidence, ...]  # oldest first; supports its current wording
     set_by_person_at: Micros | None = None  # when the person set its wording
     outdated_messages: frozenset[MessageId] = frozenset()  # evidence for its earlier wording
+    stale_since: Micros | None = None  # when a state was last said that may be over by now
 
     @property
     def reasons(self) -> tuple[Reason, ...]:

@@ -466,7 +466,10 @@ async def load_lookups(
     return replace(
         context,
         known_beliefs=await load_known_with_evidence(
-            tx, person.id, [*profile_beliefs, *entity_beliefs, *known.relations_between]
+            tx,
+            person.id,
+            [*profile_beliefs, *entity_beliefs, *known.relations_between],
+            now=utterance.message.at,
         ),
         notes=await list_known_notes(tx, person),
         message_count=await count_messages(tx, person.id, role="person")

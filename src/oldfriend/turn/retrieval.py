@@ -13,6 +13,7 @@ from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import MAX_QUERY_CHARS, Message, Person, truncate_middle
+from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.memory.belief_corrections import load_correction_times
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.message_log import list_messages_by_seq
@@ -224,7 +225,7 @@ async def search_once(
             found = add_safety_hits(found, list_safety_seqs(index, meant), question, limit)
         messages = await list_messages_by_seq(tx, person.id, [hit.seq for hit in found.hits])
         recalled = await load_recalled_beliefs(
-            tx, person, [*believed.hits, *believed.other_times, *believed.safety]
+            tx, person, [*believed.hits, *believed.other_times, *believed.safety], now=query.at
         )
         superseded_ids = [each.memory.id for each in believed.superseded]
         evidence = (
@@ -275,7 +276,7 @@ def adjust_score_for_current_value(
 
 
 async def load_known_with_evidence(
-    tx: Transaction, person: PersonId, known: Sequence[MemoryState]
+    tx: Transaction, person: PersonId, known: Sequence[MemoryState], *, now: Micros
 ) -> tuple[RecalledBelief, ...]:
     """Return beliefs that were not searched for, each with its evidence."""
     sources = await load_sources(tx, person, [each.memory for each in known])
@@ -285,13 +286,14 @@ async def load_known_with_evidence(
             score=LISTED,
             evidence=sources[each.memory.id].evidence,
             set_by_person_at=sources[each.memory.id].set_by_person_at,
+            stale_since=find_state_stale_since(each, now),
         )
         for each in known
     )
 
 
 async def load_recalled_beliefs(
-    tx: Transaction, person: Person, hits: Sequence[ScoredBelief]
+    tx: Transaction, person: Person, hits: Sequence[ScoredBelief], *, now: Micros
 ) -> tuple[RecalledBelief, ...]:
     """Return the beliefs that were found, each with its evidence."""
     sources = await load_sources(tx, person.id, [hit.known.memory for hit in hits])
@@ -302,6 +304,7 @@ async def load_recalled_beliefs(
             evidence=sources[hit.known.memory.id].evidence,
             set_by_person_at=sources[hit.known.memory.id].set_by_person_at,
             outdated_messages=sources[hit.known.memory.id].outdated_messages,
+            stale_since=find_state_stale_since(hit.known, now),
         )
         for hit in hits
     )

@@ -24,6 +24,7 @@ from oldfriend.beliefs import correct as correcting
 from oldfriend.beliefs.belief_pages import list_belief_page, list_beliefs_by_id, search_belief_ids
 from oldfriend.beliefs.queries import BeliefDetails, get_belief, get_history, parse_as_of
 from oldfriend.domain.belief_kinds import list_kinds
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import ObjectKind, Status, Subject
 from oldfriend.learning.eager_extraction import extract_unread
 from oldfriend.learning.reading_jobs import retry_failed_readings
@@ -155,6 +156,7 @@ async def list_beliefs(
         belief_filter,
         counts,
         zone=me.person.zone,
+        now=hub.app.clock(),
         next_cursor=None if page.next_cursor is None else encode_cursor(page.next_cursor),
     )
 
@@ -179,6 +181,7 @@ async def list_matches(
         belief_filter,
         found.counts,
         zone=me.person.zone,
+        now=hub.app.clock(),
         next_cursor=None if is_last else encode_values([start + limit]),
     )
 
@@ -189,16 +192,18 @@ def build_page(
     counts: dict[ObjectKind, int],
     *,
     zone: str,
+    now: Micros,
     next_cursor: str | None,
 ) -> BeliefPageSchema:
     """Build a page with the total count."""
+    at = belief_filter.as_of or belief_filter.said_until or now
     total = sum(
         count
         for kind, count in counts.items()
         if not belief_filter.kinds or kind in belief_filter.kinds
     )
     return BeliefPageSchema(
-        items=tuple(BeliefSchema.from_domain(each, zone=zone) for each in beliefs),
+        items=tuple(BeliefSchema.from_domain(each, zone=zone, now=at) for each in beliefs),
         total=total,
         kinds=counts,
         next=next_cursor,
@@ -318,4 +323,4 @@ async def load_belief(
         found = await get_belief(tx, me.person.id, memory)
     if found.base is not None:
         response.headers["ETag"] = format_etag(found.base)
-    return BeliefSchema.from_domain(found, zone=me.person.zone)
+    return BeliefSchema.from_domain(found, zone=me.person.zone, now=hub.app.clock())

@@ -22,11 +22,12 @@ from oldfriend.beliefs.entities import (
 from oldfriend.beliefs.entity_relations import EntityGroup
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
-from oldfriend.domain.memories import EntityKind, EntityStatus, RelationType
+from oldfriend.domain.memories import EntityKind, EntityStatus, MemoryState, RelationType
 from oldfriend.domain.messages import Person
+from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.lang.language_pack import LANGUAGES
 from oldfriend.presenters.base_schema import Schema, describe, format_time
-from oldfriend.presenters.belief_schemas import BeliefSchema
+from oldfriend.presenters.belief_schemas import BeliefSchema, tell_as_of
 from oldfriend.presenters.belief_sentences import build_sentence
 from oldfriend.presenters.entity_phrases import phrase_relation
 
@@ -61,7 +62,9 @@ class EntitySchema(Schema):
     )
 
     @classmethod
-    def from_domain(cls, overview: EntityOverview, *, zone: str, language: str) -> Self:
+    def from_domain(
+        cls, overview: EntityOverview, *, zone: str, language: str, now: Micros
+    ) -> Self:
         """Present an entity in short, its relation in words of a language."""
         entity, best = overview.entity, overview.best_belief
         return cls(
@@ -76,10 +79,16 @@ class EntitySchema(Schema):
             group=overview.relation.group,
             relation=phrase_relation(overview.relation, entity.kind, language),
             home=overview.relation.home,
-            line=entity.description or (build_sentence(best.memory) if best else ""),
+            line=entity.description or (tell_known(best, zone=zone, now=now) if best else ""),
             known=overview.belief_count,
             told_at=format_time(overview.last_mentioned_at, zone),
         )
+
+
+def tell_known(known: MemoryState, *, zone: str, now: Micros) -> str:
+    """Return a belief as a sentence to the person; a state of long ago with its time."""
+    as_of = find_state_stale_since(known, now)
+    return tell_as_of(known.memory, (), as_of=as_of, zone=zone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,23 +128,23 @@ class EntityDetailsSchema(Schema):
     )
 
     @classmethod
-    def from_domain(cls, details: EntityDetails, *, zone: str, language: str) -> Self:
-        """Present an entity with everything believed about it."""
+    def from_domain(cls, details: EntityDetails, *, zone: str, language: str, now: Micros) -> Self:
+        """Present an entity with everything believed about it, as it is told at a moment."""
         relations = tuple(
             RelationSchema(
                 other=other,
                 name=None if other is None else details.entity_names.get(other),
-                belief=BeliefSchema.from_domain(relation, zone=zone),
+                belief=BeliefSchema.from_domain(relation, zone=zone, now=now),
             )
             for relation, other in details.relations
         )
         return cls(
-            about=EntitySchema.from_domain(details.overview, zone=zone, language=language),
-            belief=BeliefSchema.from_domain(details.belief, zone=zone),
+            about=EntitySchema.from_domain(details.overview, zone=zone, language=language, now=now),
+            belief=BeliefSchema.from_domain(details.belief, zone=zone, now=now),
             relations=relations,
             ties=relations,
             others=tuple(
-                BeliefSchema.from_domain(each, zone=zone) for each in details.other_beliefs
+                BeliefSchema.from_domain(each, zone=zone, now=now) for each in details.other_beliefs
             ),
         )
 
@@ -254,10 +263,11 @@ async def list_known_entities(
         matching = [each for each in overviews if is_match(each, kind, q)]
         remaining = [each for each in matching if after is None or build_order_key(each) > after]
         page = await add_entity_roles(tx, index_cache, person.id, remaining[:limit])
-    spoken = choose_language(language, person)
+    spoken, now = choose_language(language, person), hub.app.clock()
     return EntityPageSchema(
         items=tuple(
-            EntitySchema.from_domain(each, zone=person.zone, language=spoken) for each in page
+            EntitySchema.from_domain(each, zone=person.zone, language=spoken, now=now)
+            for each in page
         ),
         total=len(matching),
         next=encode_values([*build_order_key(page[-1])]) if len(remaining) > limit else None,
@@ -282,7 +292,9 @@ async def show_entity(
     async with hub.app.db.begin_read() as tx:
         portrait = await get_entity_details(tx, hub.app.index_cache, me.person.id, somebody)
     spoken = choose_language(language, me.person)
-    return EntityDetailsSchema.from_domain(portrait, zone=me.person.zone, language=spoken)
+    return EntityDetailsSchema.from_domain(
+        portrait, zone=me.person.zone, language=spoken, now=hub.app.clock()
+    )
 
 
 def choose_language(asked: str | None, person: Person) -> str:

@@ -6,6 +6,7 @@ breakup, the words name the partner, or it is the only one known. Of two other p
 married.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -40,7 +41,11 @@ CONFIDENCE: Final = 0.9
 
 
 def endings_in(
-    sentence: Sentence, book: RuleBook, known: Collection[str], told: Iterable[Claim]
+    sentence: Sentence,
+    book: RuleBook,
+    known: Collection[str],
+    told: Iterable[Claim],
+    believed: Iterable[MemoryState],
 ) -> Iterator[Claim]:
     """What was so until a sentence was said, and that it is over; beside what it tells otherwise.
 
@@ -49,6 +54,7 @@ def endings_in(
     before = turned_round(sentence, book)
     if before is None:
         return
+    before = in_known_spelling(before, believed)
     told = list(told)
     for claim in (*claims_in(before, book, known), *relations_over(sentence, before, book)):
         is_state = claim.kind in ATTRIBUTE_KINDS and claim.holds_from is None
@@ -72,6 +78,18 @@ def turned_round(sentence: Sentence, book: RuleBook) -> Sentence | None:
     if plain == sentence.plain or sentence.is_question:
         return None
     return replace(sentence, plain=plain, starts=tuple(starts_in(plain, book)))
+
+
+def in_known_spelling(sentence: Sentence, believed: Iterable[MemoryState]) -> Sentence:
+    """A sentence with the values that are believed spelled as they are: "ulm" is "Ulm"."""
+    plain = sentence.plain
+    for each in believed:
+        value, memory = each.memory.value, each.memory
+        lower = value.lower()
+        may_be_named = memory.is_live and lower not in {value, ""} and len(lower) == len(value)
+        if may_be_named and lower in plain:
+            plain = value.join(re.split(rf"(?<!\w){re.escape(lower)}(?!\w)", plain))
+    return replace(sentence, plain=plain)
 
 
 def is_beside(claim: Claim, told: Claim) -> bool:

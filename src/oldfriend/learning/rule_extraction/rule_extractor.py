@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final, TypeVar
 
-from oldfriend.domain.memories import EntityKind
+from oldfriend.domain.memories import EntityKind, MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.detection import detect_language
@@ -100,7 +100,11 @@ def extract_with_rules(inputs: ExtractionInput) -> Extraction:
     tied = ties_told(sentences, _known_names(names, inputs))
     names = joined((*names, *names_in(tied)))
     known = _known_names(names, inputs)
-    told = [claim for sentence, book in sentences for claim in _told(sentence, book, known)]
+    told = [
+        claim
+        for sentence, book in sentences
+        for claim in _told(sentence, book, known, inputs.known)
+    ]
     told = list(without_ended(without_kept(told, sentences), sentences))
     put_right = notes_put_right((sentence for sentence, _ in sentences), inputs.known)
     kept = (
@@ -136,10 +140,12 @@ def extract_with_rules(inputs: ExtractionInput) -> Extraction:
     )
 
 
-def _told(sentence: Sentence, book: RuleBook, known: frozenset[str]) -> Iterable[Claim]:
+def _told(
+    sentence: Sentence, book: RuleBook, known: frozenset[str], believed: Sequence[MemoryState]
+) -> Iterable[Claim]:
     denied = sentence.denied
     claims = [replace(claim, denied_value=denied) for claim in claims_in(sentence, book, known)]
-    return (*claims, *endings_in(sentence, book, known, claims))
+    return (*claims, *endings_in(sentence, book, known, claims, believed))
 
 
 def with_all_words(told: Told, sentences: Iterable[Read], heard: Iterable[Read]) -> Told:

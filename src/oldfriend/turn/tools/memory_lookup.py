@@ -330,7 +330,9 @@ class MemoryLookup:
     async def _load(self, known: Sequence[MemoryState]) -> tuple[RecalledBelief, ...]:
         """Return beliefs with their evidence."""
         async with self.search_deps.db.begin_read() as tx:
-            return await load_known_with_evidence(tx, self.utterance.person.id, known)
+            return await load_known_with_evidence(
+                tx, self.utterance.person.id, known, now=self.utterance.message.at
+            )
 
     def _build_query(self, text: str, scope: MessageScope) -> RecallQuery:
         message, answered = self.utterance.message, self.answered_seqs

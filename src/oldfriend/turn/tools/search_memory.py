@@ -152,8 +152,8 @@ class MemorySearch:
         return select_fitting_items(candidates, costs, budget - sum(remarks), (beliefs, messages))
 
     def _label(self, item: RecalledItem) -> str:
-        context = self.context
-        return label_item(context.prompt, item, zone=context.utterance.message.zone)
+        context, message = self.context, self.context.utterance.message
+        return label_item(context.prompt, item, zone=message.zone, now=message.at)
 
 
 def parse_request(arguments: ToolArguments, prompt: Prompt, zone: str) -> MemoryRequest:

@@ -112,7 +112,7 @@ function ImportResult({ result, format }) {
 
 /** Opens the Memory page with the newest beliefs first and without filters. @param {MouseEvent} event */
 function openNewest(event) {
-  beliefList.showNewest();
+  beliefList.showLearned();
   followLink(event);
 }
 

@@ -54,10 +54,10 @@ export function clearFilters() {
   filters.value = { ...NO_FILTERS, sort: filters.value.sort };
 }
 
-/** Clear filters and day, and sort by newest first. */
-export function showNewest() {
+/** Clear filters and day, and sort by what was learned last, whenever it was said. */
+export function showLearned() {
   batch(() => {
-    filters.value = { ...NO_FILTERS, sort: "newest" };
+    filters.value = { ...NO_FILTERS, sort: "learned" };
     day.value = null;
     foundMessages.value = null;
   });

@@ -11,7 +11,7 @@ import { formatCount } from "./labels.js";
 const DEBOUNCE_MS = 200;
 const MAX_TAGS = 12;
 const SUBJECTS = [["person", "memory_about_you"], ["companion", "memory_about_me"], ["shared", "memory_about_both"], ["other", "memory_about_others"]];
-const SORTS = [["kind", "memory_sort_kind"], ["newest", "memory_sort_newest"], ["oldest", "memory_sort_oldest"], ["surest", "memory_sort_surest"], ["seen", "memory_sort_seen"]];
+const SORTS = [["kind", "memory_sort_kind"], ["newest", "memory_sort_newest"], ["oldest", "memory_sort_oldest"], ["learned", "memory_sort_learned"], ["surest", "memory_sort_surest"], ["seen", "memory_sort_seen"]];
 
 /** The search field, the order, and the filter chips. */
 export function Filters() {

@@ -54,8 +54,10 @@ function ShortList({ title, items }) {
 function chooseSentences(items) {
   const rank = ({ key, kind }) => (KEYS_FIRST.includes(key) ? KEYS_FIRST.indexOf(key) : KEYS_FIRST.length + KINDS.indexOf(kind));
   const sure = items.filter((each) => each.status === "active" && each.key !== "in_own_words");
-  const phrased = sure.filter((each) => each.sentence !== each.text); // reworded to address the person; a language without such phrases has none
-  return (phrased.length ? phrased : sure).toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_SENTENCES);
+  const [current, past] = [sure.filter((each) => !each.as_of), sure.filter((each) => each.as_of)]; // what was last said long ago comes after all that holds now
+  const phrased = current.filter((each) => each.sentence !== each.text); // reworded to address the person; a language without such phrases has none
+  const ranked = [phrased.length ? phrased : current, past].map((each) => each.toSorted((a, b) => rank(a) - rank(b)));
+  return ranked.flat().slice(0, MAX_SENTENCES);
 }
 
 /** Beliefs due from the selected day on, the next first. @param {any[]} items @param {string | null} day */

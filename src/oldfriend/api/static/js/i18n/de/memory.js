@@ -55,6 +55,7 @@ export default {
   memory_sort_kind: "Nach Art",
   memory_sort_newest: "Neueste zuerst",
   memory_sort_oldest: "Älteste zuerst",
+  memory_sort_learned: "Zuletzt Gelerntes zuerst",
   memory_sort_surest: "Sicherste zuerst",
   memory_sort_seen: "Am häufigsten gesagt",
   memory_kinds: "Arten",

@@ -55,6 +55,7 @@ export default {
   memory_sort_kind: "By kind",
   memory_sort_newest: "Newest first",
   memory_sort_oldest: "Oldest first",
+  memory_sort_learned: "Last learned first",
   memory_sort_surest: "Surest first",
   memory_sort_seen: "Most often said",
   memory_kinds: "Kinds",

@@ -55,6 +55,7 @@ export default {
   memory_sort_kind: "Por tipo",
   memory_sort_newest: "Primero lo más nuevo",
   memory_sort_oldest: "Primero lo más antiguo",
+  memory_sort_learned: "Primero lo último que aprendí",
   memory_sort_surest: "Primero lo más seguro",
   memory_sort_seen: "Lo más repetido",
   memory_kinds: "Tipos",

@@ -55,6 +55,7 @@ export default {
   memory_sort_kind: "Par type",
   memory_sort_newest: "Les plus récents d’abord",
   memory_sort_oldest: "Les plus anciens d’abord",
+  memory_sort_learned: "D’abord ce que j’ai appris en dernier",
   memory_sort_surest: "Les plus sûrs d’abord",
   memory_sort_seen: "Les plus souvent dits",
   memory_kinds: "Types",

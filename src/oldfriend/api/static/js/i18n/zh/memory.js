@@ -55,6 +55,7 @@ export default {
   memory_sort_kind: "按类别",
   memory_sort_newest: "最新在前",
   memory_sort_oldest: "最早在前",
+  memory_sort_learned: "最近得知的在前",
   memory_sort_surest: "最确定在前",
   memory_sort_seen: "最常提到在前",
   memory_kinds: "类别",
