@@ -49,7 +49,7 @@ def with_names(
         if last is not None and is_one and name and begins_with_pronoun(sentence, book):
             told = with_name(sentence, book, (name, parts.get(name, "")), last) or sentence
         elif last is not None and is_one and last.message.id == sentence.message.id:
-            told = with_subject(sentence, book, find_subject(last, book, name), last)
+            told = with_subject(sentence, book, name, last)
         if told is sentence:
             name = find_only_name(sentence, book, known)
         last = sentence
@@ -83,17 +83,17 @@ def find_subject(sentence: Sentence, book: RuleBook, name: str) -> str:
     return sentence.plain[: first.span[1]] if first is not None and is_at_once else ""
 
 
-def with_subject(sentence: Sentence, book: RuleBook, subject: str, last: Sentence) -> Sentence:
+def with_subject(sentence: Sentence, book: RuleBook, name: str, last: Sentence) -> Sentence:
     """Return a sentence that leaves out whom it is about, with whom the one before is about.
 
     Where the form of a verb tells of nobody, and the sentence seems to be of its speaker.
     """
-    if (
-        not subject
-        or not get_traits(book.language).has_bare_verbs
-        or speaks_of_self(sentence.plain, book.language)
-        or not any(each.subject == "person" for each in claims_in(sentence, book, ()))
-    ):
+    is_open = get_traits(book.language).has_bare_verbs
+    if not is_open or speaks_of_self(sentence.plain, book.language):
+        return sentence
+    subject = find_subject(last, book, name)
+    tells = any(each.subject == "person" for each in claims_in(sentence, book, ()))
+    if not (subject and tells):
         return sentence
     plain = f"{subject}{sentence.plain}"
     return replace(
