@@ -18,7 +18,8 @@ from oldfriend.turn.later_messages import (
     is_short_correction,
     list_later_by_item,
 )
-from oldfriend.turn.recalled import RecalledMessage, RecallQuery, get_item_id
+from oldfriend.turn.offline_ranking import list_newest_first
+from oldfriend.turn.recalled import EMPTY_RECALL, RecalledMessage, RecallQuery, get_item_id
 from oldfriend.turn.retrieval import recall
 from tests.chat_fixtures import Say
 from tests.turn.conftest import Talk
@@ -103,6 +104,79 @@ async def test_correction_is_found_by_its_cue_words_without_a_shared_word(
     full = await add_later_messages(deps, person, query, found)
 
     assert corrected.id in {each.recalled.message.id for each in full.later_messages}
+
+
+@pytest.mark.parametrize(
+    ("told", "between", "correction", "question", "language"),
+    [
+        (
+            "my piano lesson is on tuesdays, with mrs vance",
+            "hugo's swimming lesson got moved to thursday",
+            "no wait, friday! hugo's swimming i mean",
+            "what day is my piano lesson?",
+            "en",
+        ),
+        (
+            "mein bruder mag schach über alles",
+            "die nachbarin spielt jetzt tennis im verein",
+            "halt nein, squash! die nachbarin meine ich",
+            "was mag mein bruder?",
+            "de",
+        ),
+        (
+            "mi coche es un seat rojo",
+            "la vecina se ha comprado una furgoneta blanca",
+            "no espera, azul! la furgoneta de la vecina digo",
+            "¿de qué color es mi coche?",
+            "es",
+        ),
+        (
+            "mon médecin s'appelle docteur Vidal",
+            "le chat est allé chez le vétérinaire, un docteur Morin",
+            "pardon, c'est docteur Marin, le vétérinaire du chat",
+            "comment s'appelle mon médecin ?",
+            "fr",
+        ),
+        (
+            "我妈属兔，脾气很好",
+            "楼下李阿姨说她属鸡",
+            "啊不对，属狗！楼下李阿姨才是",
+            "我妈属什么？",
+            "zh",
+        ),
+        (
+            "i fly to oslo on the 4th, cant wait",
+            "marek flies to rome on the 9th he says",
+            "marek says it's rome on the 12th now, so he can pack later",
+            "when do i fly to oslo?",
+            "en",
+        ),
+    ],
+)
+async def test_what_corrects_another_message_is_told_last(
+    talk: Talk, told: str, between: str, correction: str, question: str, language: str
+) -> None:
+    """Though it is the newest: by the words that it shares with what it corrects."""
+    answer = await talk.tell(told)
+    other = await talk.tell(between)
+    await talk.tell("rain all day")
+    corrected = await talk.tell(correction)
+    deps, person = talk.app.search_deps, talk.chat_context.person
+    await try_embed_missing(talk.app, person.id)
+    query = RecallQuery(text=question, language=language, at=talk.clock())
+    ranked = tuple(
+        RecalledMessage(message=each, hit=ScoredMessage(seq=each.seq, score=give_score(score)))
+        for each, score in ((answer, 0.9), (corrected, 0.6), (other, 0.5))
+    )
+    found = replace(EMPTY_RECALL, messages=ranked, question=question, is_answerable=True)
+    full = await add_later_messages(deps, person, query, found)
+    listed = list_newest_first(full.messages, full)
+
+    assert listed[0].message.id == answer.id
+    assert {other.id, corrected.id} == full.beside
+    assert corrected.id not in {
+        each.recalled.message.id for each in full.later_messages if each.changed == answer.id
+    }
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,7 @@ class LanguageTraits:
     name_capitals: Literal["some", "only", "nouns"] = "some"
     negation_follows: bool = False
     drops_pronouns: bool = False
+    has_bare_verbs: bool = False
     question_words: frozenset[str] | None = None
     abbreviations: frozenset[str] = frozenset()
     stop_words: frozenset[str] = frozenset()

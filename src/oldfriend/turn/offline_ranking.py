@@ -226,7 +226,10 @@ def list_later_than_beliefs(
 def list_newest_first(
     closest: Sequence[RecalledMessage], recall_result: RecallResult
 ) -> list[RecalledMessage]:
-    """List messages that may answer with what may have changed what they say, the newest first."""
+    """List messages that may answer with what may have changed what they say, the newest first.
+
+    What is about something else, and was put right, is last.
+    """
     ids = [each.message.id for each in closest]
     linked = rank_later(ids, recall_result)
     read = [
@@ -236,7 +239,8 @@ def list_newest_first(
     ]
     others = [each for each in merge_linked_and_read(linked, read) if each.message.id not in ids]
     later = list_newest(others, limit=MAX_LATER)
-    return list_newest([*closest, *later], limit=len(closest) + len(later))
+    told = list_newest([*closest, *later], limit=len(closest) + len(later))
+    return sorted(told, key=lambda each: each.message.id in recall_result.beside)
 
 
 def merge_linked_and_read(

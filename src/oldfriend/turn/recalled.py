@@ -97,6 +97,8 @@ class RecallResult:
     # It asks for the latest of something, or for a current state.
     is_asking_for_latest: bool = False
     later_messages: tuple[LaterMessage, ...] = ()  # than recalled messages and evidence
+    # Corrections of another message than the best one, and what they correct.
+    beside: frozenset[MessageId] = frozenset()
     # Messages and beliefs, best first; empty: by score.
     merged_ranking: tuple[RecalledItem, ...] = ()
     # The same for each part of a question that asks several things; empty if it asks one.

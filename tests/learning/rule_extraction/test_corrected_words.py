@@ -259,3 +259,44 @@ def test_question_puts_nothing_right(text: str) -> None:
     """Whoever asks does not tell."""
     told = said("my cat is called Mopsa", text, language="en").claims
     assert {each.key for each in told} == {"Mopsa:relation"}
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "other"),
+    [
+        ("en", "I live in Leeds.", "actually Tom called"),
+        ("en", "My sister is called Lena.", "actually Paul came"),
+        ("en", "I work as a baker.", "no wait, dinner got burnt"),
+        ("de", "Ich arbeite als Bäcker.", "nein, der Bus kam zu spät"),
+        ("es", "Trabajo de camarera.", "no, perdieron el partido"),
+        ("fr", "je bosse à la poste depuis mai", "finalement le concert est annulé"),
+        ("fr", "Je travaille comme infirmière.", "en fait on part demain"),
+        ("zh", "我在邮局上班。", "不对，音乐会取消了"),
+    ],
+)
+def test_what_happened_is_no_value_of_what_was_told_before(
+    language: str, first: str, other: str
+) -> None:
+    """Though it begins like a correction."""
+    told = said(first, language=language).claims
+    both = said(first, other, language=language).claims
+
+    assert [(each.key, each.value) for each in both if each.kind == "fact"] == [
+        (each.key, each.value) for each in told if each.kind == "fact"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "right", "value"),
+    [
+        ("fr", "Je travaille comme infirmière.", "non, comme médecin", "médecin"),
+        ("es", "Trabajo de camarera.", "no, de cocinera", "cocinera"),
+        ("de", "Ich arbeite als Bäcker.", "nein, als Koch", "Koch"),
+    ],
+)
+def test_word_before_a_value_is_no_part_of_it(
+    language: str, first: str, right: str, value: str
+) -> None:
+    """Where the correction says it again, too."""
+    (fact,) = [each for each in said(first, right, language=language).claims if each.key]
+    assert (fact.key, fact.value) == ("occupation", value)

@@ -70,6 +70,8 @@ async def test_nothing_is_moved_where_two_things_are_on_the_denied_day(
         ("Mein Zahnarzttermin ist am Donnerstag um 15 Uhr.", "der Zahnarzttermin ist am Freitag"),
         ("El dentista es el jueves a las 15.", "el dentista es el viernes"),
         ("Mon examen est jeudi à 15 h.", "l'examen est vendredi"),
+        ("面试是周四下午三点。", "等下，说错了，面试是周五。"),
+        ("我周四有体检。", "刚看了邮件 体检是周五"),
     ],
 )
 async def test_day_of_what_is_known_takes_the_place_of_its_day_before(
@@ -101,6 +103,7 @@ async def test_day_of_what_is_known_takes_the_place_of_its_day_before(
         ("My chemistry exam is on Thursday.", "The exam is on Friday."),
         ("Mein Arzttermin beim Kardiologen ist am Donnerstag.", "Mein Arzttermin ist am Freitag."),
         ("La boda de Mia es el jueves.", "La boda es el viernes."),
+        ("我周四有数学考试。", "考试是周五。"),
     ],
 )
 async def test_another_one_on_another_day_is_beside_it(

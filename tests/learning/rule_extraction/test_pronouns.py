@@ -94,3 +94,22 @@ def test_spanish_sentence_without_a_subject_is_not_of_whom_the_one_before_names(
     """It may be of the book or the dog; with "ella", or behind a comma, it is of them."""
     told = {each.key for each in said(text, language="es").claims}
     assert told <= {"Tom:relation", "Leo:relation"}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_own"),
+    [
+        ("我妈妈退休了。在银行工作三十年了。", False),
+        ("我叔叔对花生过敏。在工厂上班十年了。", False),
+        ("我退休了。在银行工作三十年了。", True),
+        ("我和妈妈吵架了。我在银行工作三十年了。", True),
+        ("今天好累。在银行工作三十年了。", True),
+    ],
+)
+def test_sentence_without_a_subject_is_about_whom_the_one_before_is_about(
+    text: str, *, is_own: bool
+) -> None:
+    """In Chinese, where a verb does not tell who does it."""
+    keys = {each.key for each in said(text, language="zh").claims if each.subject == "person"}
+
+    assert ("workplace" in keys) is is_own

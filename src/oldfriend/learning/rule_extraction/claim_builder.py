@@ -9,6 +9,7 @@ from oldfriend.domain.clock import TimeGrain
 from oldfriend.domain.memories import Subject
 from oldfriend.domain.profile_attributes import SAFETY_KEYS
 from oldfriend.lang.chinese_variants import is_traditional, to_traditional
+from oldfriend.lang.glossing import is_common_word
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.datetimes import (
@@ -115,6 +116,8 @@ def _claims(
         each_alone = [
             each for each in each_alone if not has_order(each.get("value", ""), book.language)
         ]
+    if rule.is_uncommon and is_common_word(groups["value"], book.language):
+        return ()
     told = (_claim(found, one, rule, sentence, book, who) for one in each_alone)
     return tuple(claim for claim in told if claim is not None)
 

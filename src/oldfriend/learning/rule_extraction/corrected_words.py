@@ -5,14 +5,13 @@ be meant.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import chain, islice
-from typing import Final, TypeAlias
+from typing import Final
 
 from oldfriend.domain.attribute_keys import is_single_valued
-from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.learning.extraction import Claim
@@ -23,6 +22,7 @@ from oldfriend.learning.rule_extraction.promises import Read
 from oldfriend.learning.rule_extraction.pronouns import can_mean, is_by_one, with_name
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
+from oldfriend.learning.rule_extraction.word_sorts import SORTS, Place, Sort, names_in
 from oldfriend.memory.restatement_detection import (
     RestatementWords,
     is_marked_correction,
@@ -31,10 +31,6 @@ from oldfriend.memory.restatement_detection import (
 )
 from oldfriend.search.tokenizer import is_stop_word
 
-Place = tuple[int, int, str]
-"""Where in a text a word stands, and which."""
-Sort: TypeAlias = Callable[[str, RuleBook], Iterator[Place]]
-"""Finds the words of one sort in a text."""
 MARK: Final = "*"
 ENDS_OF_MARKED: Final = "* .!"
 MAX_SMALL_CHARS: Final = 2
@@ -54,8 +50,6 @@ MIN_SMALL_TALK: Final = 0.3
 """Probability of small talk from which a word behind a "no" is no name."""
 
 _WORD: Final = re.compile(r"\w+")
-_NUMBER: Final = re.compile(r"\d+|[^\W\d]+")
-"""Figures, or a word that may be a number."""
 
 
 def as_meant(read: Sequence[Read], *, before: Sequence[Read] = ()) -> list[Read]:
@@ -312,6 +306,10 @@ def with_value(
     if has_digits(told[0].value) != has_digits(right):
         return None
     begin = last.plain.index(told[0].value)
+    if not is_surely_meant:
+        right = drop_same_start(right, last.plain[:begin])
+        if not is_like(right, told[0].value, book):
+            return None
     place = begin, begin + len(told[0].value), told[0].value
     meant = spoken_with(right, place, last, sentence, book)
     is_told = any(
@@ -320,6 +318,24 @@ def with_value(
         for each in claims_in(meant, book, ())
     )
     return meant if is_told else None
+
+
+def drop_same_start(right: str, before: str) -> str:
+    """Return words without the first if it stands before what they replace: "as a cook"."""
+    leading, tokens = tokenize_statement(before)[-1:], tokenize_statement(right)
+    is_same = bool(leading) and bool(tokens[1:]) and tokens[0].word == leading[0].word
+    return right[tokens[1].start :] if is_same else right
+
+
+def is_like(right: str, wrong: str, book: RuleBook) -> bool:
+    """Return whether a value says no more than another: "no, the bus came late" gives no job."""
+    tokens, known = tokenize_statement(right), tokenize_statement(wrong)
+    restated = load_restatement_words(book.language)
+    told, other = (
+        sum(not is_stop_word(each.word, book.language) for each in some) for some in (tokens, known)
+    )
+    is_clause = restated is not None and any(each.word in restated.copulas for each in tokens)
+    return told <= max(other, 1) and not is_clause
 
 
 def has_digits(words: str) -> bool:
@@ -363,7 +379,12 @@ def list_contrasted(
         is_name_known = any(each == right for *_, each in names_in(sentence.words, book))
         is_told = is_denied or not is_thanks or is_about_name(sentence, wrong, book)
         is_whole = bool(frame) and frame <= told and is_read(sentence, book)
-        is_sound = is_told and not is_whole and (is_name_known or is_naming(last, wrong, book))
+        is_given = not restated.framing_words.isdisjoint(told)  # "Tom called" gives no town
+        is_sound = (
+            is_told
+            and not is_whole
+            and (is_naming(last, wrong, book) or (is_name_known and not is_given))
+        )
         return [right] if right and is_sound else []
     others = [each for each in find_words(rest, book) if each[2] != wrong]
     if len(others) != 1:
@@ -465,6 +486,10 @@ def find_other_name(
     if not free or len(free) > (MAX_HAN_NAME if is_han(free[0].word) else 1):
         return ""
     is_given = place >= 0 or any(each.word in restated.framing_words for each in tokens)
+    if not is_given and any(
+        each.word not in around for each in tokens[tokens.index(free[-1]) + 1 :]
+    ):
+        return ""  # "Paul came"
     begin, end = free[0].start, free[-1].start + len(free[-1].written)
     name = text[begin:end]
     if is_han(name[0]):
@@ -479,41 +504,3 @@ def find_other_name(
 def is_han(character: str) -> bool:
     """Return whether a character is Chinese; no spaces part its words."""
     return "\u3400" <= character <= "\u9fff"
-
-
-def days_in(text: str, book: RuleBook) -> Iterator[Place]:
-    """Yield the weekdays of a text."""
-    for day in book.weekdays:
-        for found in day.finditer(text):
-            yield bare_day(found, day)
-
-
-def numbers_in(text: str, book: RuleBook) -> Iterator[Place]:
-    """Yield the numbers of a text, in figures or words."""
-    for found in _NUMBER.finditer(text):
-        if found[0].isdecimal() or book.counts.get(found[0].lower(), 0) > 1:
-            yield found.start(), found.end(), found[0]
-
-
-def names_in(text: str, book: RuleBook) -> Iterator[Place]:
-    """Yield the words that can be names, but for the first of several."""
-    for found in _WORD.finditer(text):
-        is_first = not text[: found.start()].strip() and len(text) > len(found[0])
-        if found[0][:1].isupper() and not is_first and is_name(found[0], book):
-            yield found.start(), found.end(), found[0]
-
-
-SORTS: Final[tuple[Sort, ...]] = (
-    days_in,
-    numbers_in,
-    names_in,
-)
-"""The sorts of words of which one may have been meant for another."""
-
-
-def bare_day(found: re.Match[str], day: LazyPattern) -> Place:
-    """Return the name of a weekday without the small words before and behind it."""
-    for word in _WORD.finditer(found[0]):
-        if day.fullmatch(word[0]):
-            return found.start() + word.start(), found.start() + word.end(), word[0]
-    return found.start(), found.end(), found[0]

@@ -6,14 +6,21 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.relations import MEN_ROLES, PET_ROLES, WOMEN_ROLES
+from oldfriend.lang.language_pack import get_traits
+from oldfriend.learning.rule_extraction.claim_builder import claims_in
 from oldfriend.learning.rule_extraction.entity_mentions import named_in
 from oldfriend.learning.rule_extraction.promises import Read
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
 from oldfriend.search.question_patterns import has_any_word
+from oldfriend.search.role_references import find_role_references
+from oldfriend.turn.message_subjects import speaks_of_self
 
 APART: Final = str.maketrans({",": ";", "\uff0c": "\uff1b"})
 """What stands between two statements rather than between the parts of a list."""
+
+MAX_BEFORE_ROLE: Final = 3
+"""Characters before the word for somebody, who is whom a sentence is about: "my"."""
 
 
 def with_names(
@@ -41,6 +48,8 @@ def with_names(
         is_one = last is not None and is_by_one(last, sentence)
         if last is not None and is_one and name and begins_with_pronoun(sentence, book):
             told = with_name(sentence, book, (name, parts.get(name, "")), last) or sentence
+        elif last is not None and is_one and last.message.id == sentence.message.id:
+            told = with_subject(sentence, book, name, last)
         if told is sentence:
             name = find_only_name(sentence, book, known)
         last = sentence
@@ -62,6 +71,37 @@ def with_own_name(
             plain = begun + put_name(name, found)
             return replace(sentence, plain=plain, starts=tuple(starts_in(plain, book)))
     return sentence
+
+
+def find_subject(sentence: Sentence, book: RuleBook, name: str) -> str:
+    """Return another one whom a sentence is about, as it calls them at its beginning; else ""."""
+    if name and sentence.plain.startswith(name):
+        return name
+    first = next(iter(find_role_references(sentence.plain, book.language)), None)
+    before = "" if first is None else sentence.plain[: first.span[0]]
+    is_at_once = len(before) <= MAX_BEFORE_ROLE and not book.apart.search(before)
+    return sentence.plain[: first.span[1]] if first is not None and is_at_once else ""
+
+
+def with_subject(sentence: Sentence, book: RuleBook, name: str, last: Sentence) -> Sentence:
+    """Return a sentence that leaves out whom it is about, with whom the one before is about.
+
+    Where the form of a verb tells of nobody, and the sentence seems to be of its speaker.
+    """
+    is_open = get_traits(book.language).has_bare_verbs
+    if not is_open or speaks_of_self(sentence.plain, book.language):
+        return sentence
+    subject = find_subject(last, book, name)
+    tells = any(each.subject == "person" for each in claims_in(sentence, book, ()))
+    if not (subject and tells):
+        return sentence
+    plain = f"{subject}{sentence.plain}"
+    return replace(
+        sentence,
+        plain=plain,
+        starts=tuple(starts_in(plain, book)),
+        about=sentence.about or last,
+    )
 
 
 def can_mean(pronoun: re.Match[str], role: str) -> bool:

@@ -53,6 +53,7 @@ class Rule:
     is_change: bool  # holds from the time it speaks of, not from ever
     is_vow: bool  # an explicit promise: binds the companion too
     is_several: bool  # its value may list several things, each of which is told by itself
+    is_uncommon: bool  # its value is no common word of the language: "I'm Happy" gives no name
 
     @property
     def is_coming(self) -> bool:
@@ -352,6 +353,7 @@ def _rule(entry: Mapping[str, Any], pieces: Mapping[str, str]) -> Rule:
         is_change=entry.get("change", False),
         is_vow=entry.get("vow", False),
         is_several=entry.get("several", False),
+        is_uncommon=entry.get("uncommon", False),
     )
 
 
