@@ -6,9 +6,10 @@ Knows nothing of vectors, beliefs or replies.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from oldfriend.db.database import Row, SqlValue, Transaction
+from oldfriend.domain.buttons import BUTTONS_DETAIL
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
@@ -49,6 +50,8 @@ INSERT_MESSAGE = """INSERT INTO message (id, version, person, seq, chat, session
 MAX_REPLY_DISTANCE = 500
 """The largest distance in the log between a reply and what it answers."""
 """This many of the latest messages of a chat determine its language."""
+KNOWN_LANGUAGE_DETAILS: Final = frozenset({PRESSED_DETAIL, BUTTONS_DETAIL})
+"""Of messages whose language is known, whatever their words are: commands, and quotes of others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +108,9 @@ async def write_messages(
         range(last_seq - len(messages) + 1, last_seq + 1), messages, texts, tokens, strict=True
     ):
         message_id = MessageId(new_id(now))
-        language, is_press = target.language, PRESSED_DETAIL in message.details
-        language = language if is_press else detect_language(text, fallback=language)
+        language = target.language
+        if not message.details.keys() & KNOWN_LANGUAGE_DETAILS:
+            language = detect_language(text, fallback=language)
         row = build_message_row(
             target,
             message,
