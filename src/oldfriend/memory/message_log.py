@@ -6,7 +6,7 @@ Knows nothing of vectors, beliefs or replies.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.buttons import BUTTONS_DETAIL
@@ -49,9 +49,6 @@ INSERT_MESSAGE = """INSERT INTO message (id, version, person, seq, chat, session
 
 MAX_REPLY_DISTANCE = 500
 """The largest distance in the log between a reply and what it answers."""
-"""This many of the latest messages of a chat determine its language."""
-KNOWN_LANGUAGE_DETAILS: Final = frozenset({PRESSED_DETAIL, BUTTONS_DETAIL})
-"""Of messages whose language is known, whatever their words are: commands, and quotes of others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +106,7 @@ async def write_messages(
     ):
         message_id = MessageId(new_id(now))
         language = target.language
-        if not message.details.keys() & KNOWN_LANGUAGE_DETAILS:
+        if message.details.keys().isdisjoint({PRESSED_DETAIL, BUTTONS_DETAIL}):  # else a frame
             language = detect_language(text, fallback=language)
         row = build_message_row(
             target,
