@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import pytest
 from httpx import AsyncClient
 
 from tests.api.conftest import Browse, Site
@@ -361,6 +362,52 @@ async def test_what_the_person_changed_or_ended_stays_so_when_the_calendar_comes
 
     assert [each["number"] for each in again] == [None, None]
     assert await list_dues(owner) == [("Dentist", "2035-11-24T20:30")]
+
+
+def add_lines(event: bytes, *lines: str) -> bytes:
+    """An event with more lines."""
+    return event.replace(b"END:VEVENT", "\n".join((*lines, "END:VEVENT")).encode())
+
+
+@pytest.mark.parametrize(
+    "ended",
+    [
+        add_lines(build_event("Dentist", "d-1", "20351124T190000"), "STATUS:CANCELLED"),
+        build_event("Dentist", "d-1", "20010101T190000"),
+    ],
+    ids=["cancelled", "past"],
+)
+async def test_entry_that_the_calendar_ends_leaves_the_list_and_its_undo_brings_it_back(
+    browse: Browse, ended: bytes
+) -> None:
+    """Whether it is cancelled or moved to the past; and so does the calendar, if it holds again."""
+    owner = await browse()
+    event = build_event("Dentist", "d-1", "20351124T190000")
+    await bring(owner, event)
+    brought = await bring(owner, ended)
+    gone = await list_dues(owner)
+    again = await bring(owner, ended)
+    await owner.post(f"/imports/{brought['number']}/undo")
+    back = await list_dues(owner)
+    await bring(owner, ended)
+    held = await bring(owner, event)
+
+    assert [each["state"] for each in brought["items"]] == ["ended"]
+    assert (gone, brought["unused"]) == ([], [])
+    assert (again["number"], again["items"], len(again["unused"])) == (None, [], 1)
+    assert back == await list_dues(owner) == [("Dentist", "2035-11-24T19:00")]
+    assert [each["state"] for each in held["items"]] == ["moved"]
+
+
+async def test_cancelled_entry_that_was_never_brought_in_is_told_as_over(browse: Browse) -> None:
+    """And so is one that the person took off, or that came already."""
+    owner = await browse()
+    event = build_event("Dentist", "d-1", "20351124T190000")
+    await owner.post("/tasks", json={"text": "Dentist", "due": "2035-11-24T19:00"})
+    brought = await bring(owner, add_lines(event, "STATUS:CANCELLED"))
+
+    assert (brought["items"], brought["unused"]) == ([], ["Dentist: it is over"])
+    assert await list_dues(owner) == [("Dentist", "2035-11-24T19:00")]
 
 
 async def test_tasks_come_in_pages(browse: Browse) -> None:

@@ -11,7 +11,7 @@ from oldfriend.app.audit_trail import AuditFilter, list_audit_trail
 from oldfriend.channels.channel import ChatRef, MessageDeletion
 from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.db.merge_record import list_merges
-from oldfriend.domain.clock import DAY
+from oldfriend.domain.clock import DAY, from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Person
@@ -23,6 +23,7 @@ from oldfriend.inbound.person_merge import MergeResult, merge_people, preview_me
 from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.identities import assign_identity, list_usable_codes
+from oldfriend.memory.import_batches import list_batches
 from oldfriend.memory.journal import list_view_mismatches
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.oauth_grants import Consent, redeem_code, redeem_refresh_token, save_code
@@ -38,7 +39,10 @@ from oldfriend.queues.queue import claim_jobs, list_jobs
 from oldfriend.queues.scheduled_jobs import list_due_times
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
+from oldfriend.tasks.calendar_files import read_calendar
+from oldfriend.tasks.calendar_imports import import_calendar
 from oldfriend.tasks.task_store import list_tasks
+from oldfriend.transfer.import_run import undo_import_batch
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
 from tests.engines import both_engines
@@ -164,6 +168,49 @@ async def test_merge_brings_everything_together_and_undo_takes_it_apart(
         assert (len(await list_tasks(tx, owner.id)), len(await list_tasks(tx, ben.id))) == (0, 1)
         jobs = await tx.rows("SELECT person, partition FROM job WHERE queue = 'agenda'")
     assert any((ben.id, f"reminders/{ben.id}") == tuple(row) for row in jobs)
+
+
+async def bring(app: AppContext, person: Person, hour: int) -> int:
+    """Bring in a calendar of one event at an hour; returns the import's number."""
+    content = (
+        "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Somebody//EN\nBEGIN:VEVENT\nUID:d-1\n"
+        f"SUMMARY:Dentist\nDTSTART:20350105T{hour}0000\nEND:VEVENT\nEND:VCALENDAR\n"
+    ).encode()
+    entries, _ = read_calendar(content, zone=person.zone, now=app.clock())
+    async with app.db.begin_write() as tx:
+        done = await import_calendar(tx, person, entries, content, file="d.ics", now=app.clock())
+    assert done.number is not None
+    return done.number
+
+
+async def list_hours(app: AppContext, person: Person) -> list[int]:
+    """The hours of somebody's dentists."""
+    async with app.db.begin_read() as tx:
+        found = await list_tasks(tx, person.id)
+    dues = [each.due_at for each in found if each.text == "Dentist"]
+    return [from_micros(each, person.zone).hour for each in dues if each is not None]
+
+
+async def test_calendars_of_both_are_moved_and_taken_back_after_the_undo(
+    app: AppContext, two: tuple[Person, Person], merge: Merge
+) -> None:
+    """The same appointment of both: one import of it moves both, and each takes back their own."""
+    owner, _ = two
+    numbers = [await bring(app, each, 10) for each in two]
+    assert await merge() == "joined"
+    await bring(app, owner, 12)
+    together = await list_hours(app, owner)
+    await undo(app, owner)
+    apart = [await list_hours(app, each) for each in two]
+    async with app.db.begin_read() as tx:
+        batches = {each.id: await list_batches(tx, each.id) for each in two}
+    for each in two:
+        for batch in batches[each.id]:
+            await undo_import_batch(app.db, each, batch.number, now=app.clock())
+
+    assert (together, apart) == ([12, 12], [[12], [12]])
+    assert (len(numbers), [len(batches[each.id]) for each in two]) == (2, [2, 1])
+    assert [await list_hours(app, each) for each in two] == [[], []]
 
 
 async def test_nothing_is_merged_while_one_of_them_is_answered(

@@ -86,6 +86,12 @@ def test_few_words_are_known_by_their_language(text: str, language: str, fallbac
     assert detect_language(text, fallback=fallback) == language
 
 
+@pytest.mark.parametrize("text", ["I ran 1e300 km", "/done e3a9", "I 5a 3e km"])
+def test_letters_of_numbers_and_ids_tell_no_language(text: str) -> None:
+    """ "e" and "a" are words of several languages."""
+    assert detect_language(text, fallback="en") == "en"
+
+
 @pytest.mark.parametrize("text", ["Lena Meier Hamburg", "spaghetti carbonara", "ok danke", "Miso"])
 def test_names_and_loanwords_keep_the_language_of_the_talk(text: str) -> None:
     """They are of no language, or of several."""

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from oldfriend.domain.buttons import Button, build_button_details
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.messages import MAX_TEXT_CHARS, UnloggedMessage
@@ -116,6 +117,26 @@ async def test_batch_write_skips_duplicates_and_returns_none_for_each(nora: Frie
         written = await write_messages(tx, place, spoken, now=nora.clock())
 
     assert [m is None for m in written] == [False, True, False, True]
+
+
+async def test_message_with_buttons_keeps_the_language_of_its_frame(nora: Friend) -> None:
+    """What it quotes may be in another, in which a press would be answered."""
+    details = build_button_details([Button("Done", "/done 1")])
+    reminder = UnloggedMessage(
+        role="companion",
+        speaker="Friend",
+        text="⏰ llamar a mi hermana por la tarde",
+        at=nora.clock(),
+        trust="person",
+        details=details,
+    )
+    async with nora.db.begin_write() as tx:
+        session = await ensure_open_session(tx, nora.chat, nora.clock())
+        for language in ("en", "fr"):
+            place = WriteTarget(chat=nora.chat, session=session, language=language)
+            (written,) = await write_messages(tx, place, [reminder], now=nora.clock())
+            assert written is not None
+            assert written.language == language
 
 
 async def test_an_edit_adds_a_version_and_the_old_one_stays_readable(nora: Friend) -> None:

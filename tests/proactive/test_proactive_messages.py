@@ -250,6 +250,28 @@ async def test_recap_comes_on_sunday_evening_when_it_was_ordered(
     }
 
 
+async def test_recap_that_is_ordered_on_a_monday_tells_nothing_of_the_week_before(
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
+) -> None:
+    """It begins with the week in which it was ordered."""
+    clock.now = TOLD_AT
+    await tell(app, clock, chat_context, at("2026-11-18T15:00"), "/active off")
+    await tell(app, clock, chat_context, at("2026-11-18T15:10"), "/todo call Eva")
+    await tell(app, clock, chat_context, at("2026-11-18T19:00"), "/done 1")
+    await tell(app, clock, chat_context, at("2026-11-23T08:30"), "/recap weekly")
+    await live_until(app, clock, at("2026-11-24T12:00"))
+    monday = await list_unasked(app, chat_context)
+    await tell(app, clock, chat_context, at("2026-11-24T15:10"), "/todo call Ben")
+    await tell(app, clock, chat_context, at("2026-11-24T19:00"), "/done 1")
+    await live_until(app, clock, at("2026-11-30T12:00"))
+
+    (said,) = await list_unasked(app, chat_context)
+    assert monday == []
+    assert said.at == at("2026-11-29T18:00")
+    assert "call Ben" in said.text
+    assert "call Eva" not in said.text
+
+
 async def test_recap_waits_for_the_end_of_quiet_hours(
     app: AppContext, chat_context: ChatContext, clock: FrozenClock
 ) -> None:

@@ -930,6 +930,31 @@ async def test_undo_takes_everything_off_that_the_last_reply_has_set(
     assert {each.status for each in await desk.tasks()} == {"cancelled"}
 
 
+@pytest.mark.parametrize(
+    ("change", "undo"),
+    [
+        ("move it to Friday at 5pm", "undo"),
+        ("cancel the reminder to call mum", "undo that"),
+        ("/done 1", "undo"),
+    ],
+)
+async def test_undo_of_a_change_puts_the_task_back(desk: Desk, change: str, undo: str) -> None:
+    """Where it stood before, and only what the last reply has changed."""
+    await desk.say("Remind me tomorrow at 11am to call dad")
+    await desk.say("Remind me tomorrow at 10am to call mum")
+    before = {each.id: (each.status, each.due_at, each.rrule) for each in await desk.tasks()}
+    await desk.say(change)
+    changed = {each.id: (each.status, each.due_at, each.rrule) for each in await desk.tasks()}
+    told = await desk.say(undo)
+    after = {each.id: (each.status, each.due_at, each.rrule) for each in await desk.tasks()}
+
+    assert changed != before
+    assert after == before
+    assert "10" in told or "11" in told
+    await desk.say("I had a long day")
+    assert find_phrase(await desk.say("undo")) == "nothing_to_undo"
+
+
 async def test_undo_after_a_list_takes_nothing_off(desk: Desk) -> None:
     """It was only told."""
     await desk.say("Remind me tomorrow at 10am to call mum")

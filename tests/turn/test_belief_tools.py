@@ -137,6 +137,23 @@ async def test_belief_is_corrected_to_what_the_person_just_said(talk: Talk, told
     assert history.entries[-1].change.author == "person"
 
 
+async def test_model_without_tools_writes_what_is_to_be_corrected_or_forgotten(talk: Talk) -> None:
+    """On a line of its own, under the same rules; forgetting only asks (decision 39)."""
+    await learned(talk, "Lives in Porto.", "location", "Porto")
+    line = "CORRECT_BELIEF: Lives in Porto. | Lives in Faro. | Faro"
+    message = await talk.hears("That's wrong, I live in Faro")
+    corrected = await live(talk, message, talk.mind(f"Noted.\n{line}"))
+    message = await talk.hears("How is the weather in Lisbon?")
+    untold = await live(talk, message, talk.mind(line.replace("Faro", "Lisbon")))
+    message = await talk.hears("I never want to hear of Porto again, so forget Porto")
+    asked = await live(talk, message, talk.mind("Let me see.\nFORGET_ABOUT: Porto"))
+
+    assert await believed(talk) == ["Lives in Faro."]
+    assert "Lives in Faro." in corrected.reply.text
+    assert "CORRECT_BELIEF" not in f"{corrected.reply.text}{untold.reply.text}"
+    assert "Shall I forget this?" in asked.reply.text
+
+
 async def test_a_corrected_belief_stays_one_when_the_words_are_read(
     app: AppContext, chat_context: ChatContext
 ) -> None:

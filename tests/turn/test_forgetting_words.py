@@ -103,6 +103,26 @@ async def test_words_that_nothing_holds_are_not_offered(say: Say) -> None:
     assert reply.text == load_phrases(reply.language).phrases["forget"]
 
 
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("my friend Lena lives in Hamburg", "forget Lena's phone number"),
+        ("my friend Lena lives in Hamburg", "forget the birthday of Lena"),
+        ("meine Freundin Lena wohnt in Hamburg", "vergiss Lenas Geburtstag"),
+        ("mi amiga Lena vive en Hamburgo", "olvida el cumpleaños de Lena"),
+        ("mon amie Lena habite à Hambourg", "oublie l'anniversaire de Lena"),
+    ],
+)
+async def test_words_that_nothing_holds_are_not_all_of_whom_they_name(
+    say: Say, told: str, asked: str
+) -> None:
+    """Who asks for one thing of somebody is not offered everything of them."""
+    await say(told)
+    reply = (await say(asked)).reply
+    assert CommandMenu.load(reply.language).say["forget_ask"] not in reply.text
+    assert told not in reply.text
+
+
 NOT_ORDERED = [
     ("Mein Arzttermin ist am Freitag.", "Vergiss meinen Arzttermin nicht"),
     ("Zelda ist meine Katze.", "Vergiss Zelda bitte nie!"),

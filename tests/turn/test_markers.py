@@ -116,6 +116,25 @@ def test_markers_are_taken_out_at_the_start_of_a_line_and_within(text: str, show
     assert stripped(*text) == (whole, markers)
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("She lives in Rome (see k2).", "She lives in Rome."),
+        ("She lives in Rome [cf. k2, k3] now.", "She lives in Rome now."),
+        ("Elle vit à Rome (voir k2).", "Elle vit à Rome."),
+        ("她住在罗马（见k2）。", "她住在罗马。"),
+        ("He climbed it (mount K2).", "He climbed it (mount K2)."),
+        ("Take the k7 (line k7).", "Take the k7 (line k7)."),
+        ("Two of them (and a third", "Two of them (and a third"),
+    ],
+)
+def test_key_that_a_word_names_is_taken_out_if_the_prompt_has_it(text: str, shown: str) -> None:
+    """Whole or letter by letter; what only looks like a key stays."""
+    for pieces in ([text], [*text]):
+        stripper = MarkerStripper({"k2", "k3"})
+        assert "".join([*map(stripper.feed, pieces), stripper.flush()]) == shown
+
+
 def test_marker_names_its_parts() -> None:
     """Two on a line, too."""
     _, markers = stripped(f"Sure. {LINE}\nlang_switch: German. CANCEL_TASK: [abc]")

@@ -10,7 +10,7 @@ from oldfriend.domain.clock import DAY
 from oldfriend.domain.messages import TrustClass, estimate_tokens
 from oldfriend.llm.model import ToolDefinition
 from oldfriend.llm.scripted import ScriptedReply
-from oldfriend.turn.request_handlers.measurement_requests import RecordMeasurements
+from oldfriend.turn.request_handlers.measurement_records import RecordMeasurements
 from oldfriend.turn.tools.measurement_tools import is_told
 from oldfriend.turn.tools.record_results import define_tool
 from oldfriend.turn.tools.tool import ToolOutput

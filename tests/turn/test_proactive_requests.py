@@ -61,7 +61,9 @@ async def test_choice_is_stored_and_told_from_what_is_stored(
     assert {name: getattr(settings, name) for name in changed} == changed
 
 
-@pytest.mark.parametrize("text", ["/recap off", "No more recaps", "/active off", "no más repasos"])
+@pytest.mark.parametrize(
+    "text", ["/recap off", "No more recaps", "/active off", "no más repasos", "不要再回顾了"]
+)
 async def test_recap_ends(app: AppContext, chat_context: ChatContext, say: Say, text: str) -> None:
     """By itself, or with all that is said unasked."""
     await say("/recap weekly")

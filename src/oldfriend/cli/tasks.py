@@ -132,10 +132,15 @@ async def import_calendar(options: argparse.Namespace, file: Path) -> int:
         async with app.db.begin_write() as tx:
             done = await bring_calendar(tx, person, entries, content, file=file.name, now=now)
             await plan_next_look(tx, person.id, now=now)
-    changed = sum(bool(each.saved) for each in done.decisions)
-    full = sum(each.is_full for each in done.decisions)
-    known = len(entries) - changed - full
+    changes = [each for each in done.entries if each.decision.saved]
+    ended = sum(bool(each.entry.ending) for each in changes)
+    changed = len(changes) - ended
+    full = sum(each.decision.is_full for each in done.entries)
+    known = len(done.entries) - len(changes) - full
+    refused += done.unused
     print(f"Added or moved {changed}; {known} were there, {len(refused)} are over or unusable.")
+    if ended:
+        print(f"Taken off, as the calendar says that it is over: {ended}.")
     if done.number is not None:
         print(f"This was import {done.number}; undo it with: oldfriend import undo {done.number}")
     if full:

@@ -287,6 +287,7 @@ MessageCode: TypeAlias = Literal[
     "place_closed",
     "platform_refused",
     "platform_unreached",
+    "platform_unreadable",
     "process_stops",
     "provider_address_fixed",
     "provider_busy",

@@ -32,6 +32,8 @@ _CACHE_SIZE: Final = 1_024
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN_WORD = re.compile(r"[a-z]+")
+_NUMBER_LETTERS = re.compile(r"(?<![a-z\d])[a-z]{0,8}\d[a-z\d]*")
+"""Letters of a number or an id tell no language: "1e300", "5km", "b2"."""
 _KANA = re.compile(r"[\u3041-\u30ff\uff66-\uff9d]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0002fa1f]")
 _HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
@@ -62,6 +64,7 @@ def _may_be_of_other_script(head: str) -> bool:
 
 @text_lru_cache(_CACHE_SIZE)
 def _detect_in_head(head: str, fallback: str, min_hits: int) -> str:
+    head = _NUMBER_LETTERS.sub(" ", head)
     likely = fallback if is_possible_language(head, fallback) else list_languages()[0]
     if head.isascii():
         return _detect_by_stop_words(_LATIN_WORD.findall(head), {}, likely, min_hits)

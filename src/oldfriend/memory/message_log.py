@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from oldfriend.db.database import Row, SqlValue, Transaction
+from oldfriend.domain.buttons import BUTTONS_DETAIL
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
@@ -48,7 +49,6 @@ INSERT_MESSAGE = """INSERT INTO message (id, version, person, seq, chat, session
 
 MAX_REPLY_DISTANCE = 500
 """The largest distance in the log between a reply and what it answers."""
-"""This many of the latest messages of a chat determine its language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +105,9 @@ async def write_messages(
         range(last_seq - len(messages) + 1, last_seq + 1), messages, texts, tokens, strict=True
     ):
         message_id = MessageId(new_id(now))
-        language, is_press = target.language, PRESSED_DETAIL in message.details
-        language = language if is_press else detect_language(text, fallback=language)
+        language = target.language
+        if message.details.keys().isdisjoint({PRESSED_DETAIL, BUTTONS_DETAIL}):  # else a frame
+            language = detect_language(text, fallback=language)
         row = build_message_row(
             target,
             message,

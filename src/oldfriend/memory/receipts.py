@@ -43,6 +43,8 @@ UNPROMPTED_KEY: Final = "unprompted"
 RECORDS_KEY: Final = "records"
 SET_KEY: Final = "set"
 """In the details: ids of the own records, such as reminders, that a reply lists or confirms."""
+MOVED_KEY: Final = "moved"
+"""In the details: how tasks stood that the reply moved or ended, by their ids."""
 MAX_EXPIRED_PER_WRITE: Final = 10
 """Expired traces deleted with each new receipt, limited so that no write takes long."""
 CAUSE_BY_NAME: Final[Mapping[str, ReasonCause]] = {each: each for each in get_args(ReasonCause)}

@@ -79,9 +79,10 @@ class CalendarEntrySchema(Schema):
     text: str
     due: str | None = field(metadata=describe("When it is due next; null without a time."))
     rrule: str | None = field(metadata=describe("How it repeats, by RFC 5545; null: once."))
-    state: Literal["new", "moved", "known", "full"] = field(
+    state: Literal["new", "moved", "ended", "known", "full"] = field(
         metadata=describe(
-            "`moved`: it is on the list and changes; `known`: it is there already, or was ended; "
+            "`moved`: it is on the list and changes; `ended`: the calendar cancelled it, or it is "
+            "over, and it leaves the list; `known`: it is there already, or was ended; "
             "`full`: the list has no room."
         )
     )
@@ -90,7 +91,8 @@ class CalendarEntrySchema(Schema):
     def from_domain(cls, entry: CalendarEntry, decision: DeskDecision, *, zone: str) -> Self:
         """Present an entry with what becomes of it."""
         is_move = any(earlier and earlier.id == later.id for later, earlier in decision.saved)
-        changed: Literal["moved", "new"] = "moved" if is_move else "new"
+        changed: Literal["ended", "moved", "new"] = "moved" if is_move else "new"
+        changed = "ended" if entry.ending else changed
         return cls(
             text=entry.text,
             due=format_time(entry.due_at, zone),

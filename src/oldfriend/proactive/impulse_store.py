@@ -9,7 +9,7 @@ from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MessageId, PersonId, new_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.proactive.policy import Impulse, ProactiveDecision
+from oldfriend.proactive.policy import DecisionReason, Impulse, ProactiveDecision
 
 ImpulseStatus = Literal["waiting", "said", "dropped"]
 COLUMNS: Final = """id, kind, key, status, sources, not_before, expires_at, urgency, relevance,
@@ -72,6 +72,23 @@ async def list_waiting_impulses(tx: Transaction, person: PersonId) -> list[Store
         person=person,
     )
     return [parse_impulse_row(row, person) for row in rows]
+
+
+async def drop_impulses(
+    tx: Transaction,
+    person: PersonId,
+    impulses: Sequence[Impulse],
+    reason: DecisionReason,
+    *,
+    now: Micros,
+) -> None:
+    """Store impulses of which no message is to tell, with the reason."""
+    await add_impulses(tx, person, impulses, now=now)
+    keys = {each.key for each in impulses}
+    for stored in await list_waiting_impulses(tx, person):
+        if stored.impulse.key in keys:
+            dropped = ProactiveDecision(verdict="drop", reason=reason)
+            await record_impulse_decision(tx, stored, dropped, now=now)
 
 
 async def list_known_keys(tx: Transaction, person: PersonId) -> frozenset[str]:

@@ -13,12 +13,16 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Person
 from oldfriend.memory.groups import is_group
 from oldfriend.memory.people import get_person_by_id
-from oldfriend.proactive.impulse_sources import collect_impulses, load_occasions
-from oldfriend.proactive.impulse_store import list_known_keys
+from oldfriend.proactive.impulse_sources import collect_impulses, collect_recaps, load_occasions
+from oldfriend.proactive.impulse_store import drop_impulses, list_known_keys
 from oldfriend.proactive.person_state import load_person_state
 from oldfriend.proactive.policy import ASKED, Impulse, PersonState, decide
-from oldfriend.proactive.proactive_settings import load_proactive_settings
-from oldfriend.proactive.quiet_hours import align_to_clock
+from oldfriend.proactive.proactive_settings import (
+    ProactiveSettings,
+    load_proactive_settings,
+    save_proactive_settings,
+)
+from oldfriend.proactive.quiet_hours import align_to_clock, get_local_time
 from oldfriend.proactive.watch_impulses import fire_number_watches
 from oldfriend.queues.scheduled_jobs import JobSpec, list_due_times, schedule_job
 
@@ -47,6 +51,24 @@ async def plan_next_look(tx: Transaction, person: PersonId, *, now: Micros) -> M
     if look_at is not None:
         await enqueue_look(tx, known_person, now=now, due_at=look_at)
     return look_at
+
+
+async def apply_settings(
+    tx: Transaction, person: PersonId, settings: ProactiveSettings, *, now: Micros
+) -> None:
+    """Store what a person has chosen, and plan the next look by it.
+
+    Who orders a recap is told of no week that was over before.
+    """
+    before = await load_proactive_settings(tx, person)
+    await save_proactive_settings(tx, person, settings, now=now)
+    if before.recap == "off" and settings.recap != "off":
+        known_person = await get_person_by_id(tx, person)
+        today = get_local_time(now, known_person.zone, days=0, hour=0)
+        recaps = collect_recaps(known_person, settings, now=now)
+        over = [each for each in recaps if each.not_before < today and now < each.expires_at]
+        await drop_impulses(tx, person, over, "expired", now=now)
+    await plan_next_look(tx, person, now=now)
 
 
 def find_look_time(impulses: Sequence[Impulse], state: PersonState) -> Micros | None:

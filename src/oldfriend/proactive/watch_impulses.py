@@ -10,6 +10,7 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Person
 from oldfriend.measurements.measurement_store import list_told_since
 from oldfriend.measurements.number_source import PREFIX, NumberSource
+from oldfriend.proactive.impulse_store import drop_impulses
 from oldfriend.proactive.policy import Impulse
 
 OPEN_FOR: Final = 60 * DAY
@@ -86,3 +87,13 @@ def collect_watches(person: Person, watches: Sequence[SeenWatch]) -> Iterator[Im
             expires_at=watch.seen_at + OPEN_FOR,
             urgency=0.9,
         )
+
+
+async def cover_passings(
+    tx: Transaction, person: Person, watches: Sequence[str], *, now: Micros
+) -> None:
+    """Note that a reply tells of the limits of some watches, so that no message does."""
+    await fire_number_watches(tx, person.id, now=now)
+    seen = await list_seen_watches(tx, person.id, now=now)
+    covered = [each for each in collect_watches(person, seen) if {*each.sources} & {*watches}]
+    await drop_impulses(tx, person.id, covered, "covered", now=now)

@@ -4,8 +4,8 @@ Checks ask the platforms without taking updates away from a running listener.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final, TypeAlias
 
 from typing_extensions import override
@@ -170,10 +170,38 @@ async def register_bot(
     Raises PlatformRejected, PlatformUnavailable.
     """
     async with opened_bot(spec, credentials, settings) as bot:
-        return await bot.register()
+        with map_unreadable_answers(spec):
+            return await bot.register()
+
+
+@contextmanager
+def map_unreadable_answers(spec: ChannelSpec) -> Iterator[None]:
+    """Map what comes of an answer that nobody can read to PlatformUnavailable.
+
+    An address that belongs to something else answers anything.
+    """
+    try:
+        yield
+    except UNREADABLE_ANSWERS as error:
+        raise PlatformUnavailable(
+            localizable(
+                "platform_unreadable",
+                f"{spec.title} cannot be reached: what answers there is not {spec.title}. "
+                "Check the address and the network, and try again.",
+                platform=spec.title,
+            )
+        ) from error
 
 
 ANSWER_TIMEOUT_S: Final = 15.0
+UNREADABLE_ANSWERS: Final = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)
+"""How code fails on an answer of another shape than a platform's, also in its library."""
 MAX_BLOCKED_LISTED: Final = 20
 
 Diagnoses: TypeAlias = Mapping[str, BotDiagnosis | str]
@@ -200,7 +228,8 @@ async def diagnose_bot(
             asyncio.timeout(ANSWER_TIMEOUT_S),
             opened_bot(spec, credentials, settings) as bot,
         ):
-            return await bot.diagnose()
+            with map_unreadable_answers(spec):
+                return await bot.diagnose()
     except (PlatformRejected, PlatformUnavailable) as error:
         return error.user_text
     except TimeoutError:

@@ -1,12 +1,12 @@
 """Calendar files: tasks as iCalendar (RFC 5545), and what such a file asks to be reminded of."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from importlib import import_module
 from itertools import islice, takewhile
 from types import ModuleType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from oldfriend.domain.clock import Micros, from_micros, get_zone, is_representable, to_micros
 from oldfriend.domain.errors import InvalidInput
@@ -27,6 +27,13 @@ PRODUCT: Final = "-//Oldfriend//Tasks//EN"
 OWN_UID_SUFFIX: Final = "@oldfriend"
 """Ends the ids of tasks in our own calendars."""
 
+Ending: TypeAlias = Literal["", "cancelled", "done", "past"]
+"""How an entry is over: by its calendar's word, or because its time has passed."""
+OVER: Final = "it is over"
+ENDINGS: Final[Mapping[str, Ending]] = {"CANCELLED": "cancelled", "COMPLETED": "done"}
+"""What an entry's status says of its end (RFC 5545, 3.8.1.11)."""
+ENDING_NAMES: Final[tuple[Ending, ...]] = get_args(Ending)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarEntry:
@@ -39,6 +46,12 @@ class CalendarEntry:
     zone: str | None = None  # of a series; None: that of the person
     uid: str = ""  # the entry's own id in the calendar, the same when it moves
     stamped_at: Micros | None = None  # when it was made or changed last
+    ending: Ending = ""  # of what is over: kept, as it may be on the list still
+
+    @property
+    def refusal(self) -> str:
+        """The line about an entry that is over."""
+        return f"{self.text}: {OVER}"
 
 
 def load_library() -> ModuleType:
@@ -106,9 +119,10 @@ def find_standard_rule(task: Task) -> str:
 def read_calendar(
     content: bytes, *, zone: str, now: Micros
 ) -> tuple[list[CalendarEntry], list[str]]:
-    """Return what is to come in a calendar file, and a line for each entry that is not used.
+    """Return what a calendar file tells, and a line for each entry that is not used.
 
-    Raises InvalidInput for what is no calendar.
+    What is over comes with its id only, as it may be on the list. Raises InvalidInput for what is
+    no calendar.
     """
     library = load_library()
     check_calendar_size(content)
@@ -120,17 +134,19 @@ def read_calendar(
     moved = {str(each.get("UID")) for each in components if each.get("RECURRENCE-ID")}
     entries: list[CalendarEntry] = []
     refused: list[str] = []
-    series = 0
+    to_come = series = 0
     for component in components:
         text = " ".join(str(component.get("SUMMARY", "")).split())[:MAX_TEXT_CHARS]
         series += int(component.get("RRULE") is not None)
         try:
-            check_room(max(len(entries) + 1, series))
-            check_exceptions(component, moved)
-            entry = read_component(component, text, zone=zone, now=now)
-            entries.append(
-                replace(entry, uid=read_uid(component), stamped_at=read_stamp(component))
-            )
+            check_room(max(to_come + 1, series))
+            entry = read_component(component, text, moved, zone=zone, now=now)
+            entry = replace(entry, uid=read_uid(component), stamped_at=read_stamp(component))
+            if entry.ending and not entry.uid:
+                refused.append(entry.refusal)
+                continue
+            entries.append(entry)
+            to_come += int(not entry.ending)
         except (InvalidInput, ValueError, TypeError, AttributeError, OverflowError) as error:
             reason = str(error) if isinstance(error, InvalidInput) else "it cannot be read"
             refused.append(f"{text or 'Without a title'}: {reason}")
@@ -173,15 +189,19 @@ def check_exceptions(component: "Component", moved: Set[str]) -> None:
         raise InvalidInput("a series with exceptions or added days cannot be kept")
 
 
-def read_component(component: "Component", text: str, *, zone: str, now: Micros) -> CalendarEntry:
+def read_component(
+    component: "Component", text: str, moved: Set[str], *, zone: str, now: Micros
+) -> CalendarEntry:
     """Return what an event or a to-do asks to be reminded of.
 
-    Raises InvalidInput if it is over or cannot be used. A series goes on in its own zone.
+    Raises InvalidInput if it cannot be used. A series goes on in its own zone.
     """
     if not text:
         raise InvalidInput("it says nothing")
-    if str(component.get("STATUS", "")).upper() in {"CANCELLED", "COMPLETED"}:
-        raise InvalidInput("it is over")
+    ending = ENDINGS.get(str(component.get("STATUS", "")).upper())
+    if ending is not None:
+        return CalendarEntry(text=text, ending=ending)
+    check_exceptions(component, moved)
     stated = component.get("DTSTART") or component.get("DUE")
     if stated is None and component.name == "VTODO":
         return CalendarEntry(text=text)
@@ -191,18 +211,19 @@ def read_component(component: "Component", text: str, *, zone: str, now: Micros)
     rule = component.get("RRULE")
     if rule is None:
         due_at = to_micros(to_local(stated.dt, zone).replace(tzinfo=get_zone(zone)))
-        check_to_come(due_at, now)
-        return CalendarEntry(text=text, due_at=due_at)
+        check_years(due_at)
+        return CalendarEntry(text=text, due_at=due_at, ending="past" if due_at <= now else "")
     own_zone = find_own_zone(stated.dt, zone)
     local = to_local(stated.dt, own_zone)
     rrule = validate_rule(write_rule(rule, own_zone), local)
     check_past(rrule, local, own_zone, now=now)
     following = find_next(rrule, local, own_zone, after=now)
-    following = now if following is None else following
-    check_to_come(following, now)
+    if following is not None:
+        check_years(following)
     return CalendarEntry(
         text=text,
         due_at=following,
+        ending="past" if following is None else "",
         rrule=rrule,
         starts_at=to_micros(to_utc(local, own_zone)),
         zone=own_zone,
@@ -216,12 +237,10 @@ def check_zone(stated: "vDDDTypes") -> None:
         raise InvalidInput("its time zone is not known")
 
 
-def check_to_come(at: Micros, now: Micros) -> None:
-    """Raise InvalidInput for a time that is over, or that no calendar of ours holds."""
+def check_years(at: Micros) -> None:
+    """Raise InvalidInput for a time that no calendar of ours holds."""
     if not is_representable(at):
         raise InvalidInput("its day is outside the years 2 to 9998")
-    if at <= now:
-        raise InvalidInput("it is over")
 
 
 def check_past(rule: str, start: datetime, zone: str, *, now: Micros) -> None:

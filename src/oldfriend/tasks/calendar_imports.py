@@ -12,13 +12,19 @@ from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.ids import BatchId, PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Person, sanitize_text
-from oldfriend.memory.import_batches import ImportSource, advance_batch, create_batch, finish_batch
+from oldfriend.memory.import_batches import (
+    ImportSource,
+    advance_batch,
+    create_batch,
+    finish_batch,
+    list_batches,
+)
 from oldfriend.memory.people import lock_person
 from oldfriend.tasks.calendar_files import OWN_UID_SUFFIX, CalendarEntry, find_begin
-from oldfriend.tasks.task import Task
+from oldfriend.tasks.task import ACTIVE, STATUSES, Task
 from oldfriend.tasks.task_desk import DeskDecision, TaskDesk
 from oldfriend.tasks.task_edits import build_task, open_desk, store
-from oldfriend.tasks.task_store import find_task
+from oldfriend.tasks.task_store import catch_up, find_task
 
 FORMAT: Final = "calendar"
 DEFAULT_FILE_NAME: Final = "calendar.ics"
@@ -32,6 +38,8 @@ MOVED_FIELDS: Final = (
     "is_date_only",
 )
 """What an import changes of a task, and its undo sets back."""
+ENDED_FIELD: Final = "status"
+"""What else it changes of a task that it ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +56,14 @@ class ImportedTask:
     """A task that a calendar told, with what was told of it."""
 
     task: Task
+    uid: str
     levels: tuple[ImportLevel, ...]  # the first brought it, or is the person's own; others moved it
+
+    @property
+    def is_ended_by_calendar(self) -> bool:
+        """Whether what was told of it last ended it."""
+        former = self.levels[-1].former
+        return former is not None and former.get(ENDED_FIELD) in ACTIVE
 
     @property
     def told(self) -> list[JsonValue]:
@@ -57,37 +72,51 @@ class ImportedTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedEntry:
+    """An entry of a calendar, what of it was known, and what becomes of it."""
+
+    entry: CalendarEntry
+    name: str
+    known: Sequence[ImportedTask]
+    decision: DeskDecision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarImport:
     """What came of a calendar file."""
 
-    decisions: Sequence[DeskDecision]
-    number: int | None  # to undo it by; None if nothing was new
+    entries: Sequence[DecidedEntry]
+    unused: Sequence[str]  # a line for each entry that is over, and was on the list nowhere
+    number: int | None = None  # to undo it by; None if nothing was new
 
 
-async def load_imported(tx: Transaction, person: PersonId) -> dict[str, ImportedTask]:
-    """Return the tasks that calendars told, also those that are over, by the id there."""
+async def list_imported(tx: Transaction, person: PersonId) -> list[ImportedTask]:
+    """List the tasks that calendars told, also those that are over.
+
+    After a merge of two people several may have one id.
+    """
     rows = await tx.rows(
         """SELECT id, calendar_uid, calendar_state FROM task
            WHERE person = :person AND calendar_uid IS NOT NULL ORDER BY created_at, id""",
         person=person,
     )
-    found: dict[str, ImportedTask] = {}
+    found: list[ImportedTask] = []
     for task_id, uid, state in rows:
         task = await find_task(tx, person, task_id)
         if task is not None:
             levels = tuple(ImportLevel(**each) for each in json.loads(state))
-            found[uid] = ImportedTask(task=task, levels=levels)
+            found.append(ImportedTask(task=task, uid=uid, levels=levels))
     return found
 
 
-async def save_imported(tx: Transaction, person: PersonId, uid: str, each: ImportedTask) -> None:
+async def save_imported(tx: Transaction, person: PersonId, each: ImportedTask) -> None:
     """Store which imports told of a task that is stored; its batch is the one that brought it."""
     is_own = [level.batch for level in each.levels] == [""]
     await tx.run(
         """UPDATE task SET batch = :batch, calendar_uid = :uid, calendar_state = :state
            WHERE id = :task AND person = :person""",
         batch=each.levels[0].batch or None,
-        uid=None if is_own else uid,
+        uid=None if is_own else each.uid,
         state=None if is_own else json.dumps([*map(asdict, each.levels)], ensure_ascii=False),
         task=each.task.id,
         person=person,
@@ -112,6 +141,8 @@ def name_entries(entries: Sequence[CalendarEntry]) -> list[str]:
 
 def list_told(entry: CalendarEntry) -> list[JsonValue]:
     """List what a calendar tells of an entry, the same however often its series has come."""
+    if entry.ending in {"cancelled", "done"}:
+        return [entry.text, None, entry.ending]
     begins = entry.due_at if entry.rrule is None else entry.starts_at
     return build_told(entry.text, begins, entry.rrule)
 
@@ -138,38 +169,37 @@ def is_older(entry: CalendarEntry, task: Task) -> bool:
     return is_own and stamp is not None and stamp // SECOND < task.changed_at // SECOND
 
 
-async def load_own(
+async def load_known(
     tx: Transaction, person: PersonId, names: Sequence[str]
-) -> dict[str, ImportedTask]:
-    """Return the tasks whose own ids a calendar brings back, as it was made here."""
-    found: dict[str, ImportedTask] = {}
+) -> dict[str, list[ImportedTask]]:
+    """Return what calendars told of some ids, else the task that a calendar made here names."""
+    known: dict[str, list[ImportedTask]] = {}
+    for each in await list_imported(tx, person):
+        known.setdefault(each.uid, []).append(each)
     for name in names:
         task_id, suffix, _ = name.partition(OWN_UID_SUFFIX)
-        task = await find_task(tx, person, task_id) if suffix else None
+        task = await find_task(tx, person, task_id) if suffix and name not in known else None
         if task is not None:
             own = ImportLevel(batch="", told=list_told_of(task), former=None)
-            found[name] = ImportedTask(task=task, levels=(own,))
-    return found
+            known[name] = [ImportedTask(task=task, uid=name, levels=(own,))]
+    return known
 
 
-def decide_entry(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask | None) -> DeskDecision:
-    """Decide what becomes of an entry: it is put on the list, moves there, or is known.
+def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> DeskDecision:
+    """Decide what becomes of a task of which a calendar tells again. Raises InvalidInput.
 
     What the person ended stays ended, and what they changed stays until the calendar tells
-    something else. Raises InvalidInput.
+    something else. What the calendar ends, it may bring back.
     """
-    task = replace(
-        build_task(desk, entry.text, due_at=entry.due_at, rrule=None),
-        rrule=entry.rrule,
-        starts_at=entry.starts_at,
-        zone=entry.zone or desk.scope.zone,
-    )
-    if known is None:
-        return desk.add(task)
     earlier = known.task
-    is_over = not earlier.is_active or (earlier.status == "delivered" and entry.due_at is None)
-    if is_over or is_older(entry, earlier) or known.told == list_told(entry):
+    is_ended = not earlier.is_active and not known.is_ended_by_calendar
+    is_past = earlier.status == "delivered" and entry.due_at is None
+    if is_ended or is_past or is_older(entry, earlier) or known.told == list_told(entry):
         return DeskDecision(text=desk.wording.say("unchanged"))
+    if entry.ending:
+        done = desk.finish if entry.ending == "done" else desk.cancel
+        return done(earlier) if earlier.is_active else DeskDecision(text="")
+    task = build_entry(desk, entry)
     if tells_same_time(known, entry):
         task = replace(task, time_words=earlier.time_words)
     later = replace(
@@ -183,17 +213,54 @@ def decide_entry(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask | Non
     return desk.replace(earlier, later, desk.wording.confirm(later))
 
 
+def build_entry(desk: TaskDesk, entry: CalendarEntry) -> Task:
+    """Return the task that an entry asks for. Raises InvalidInput."""
+    return replace(
+        build_task(desk, entry.text, due_at=entry.due_at, rrule=None),
+        rrule=entry.rrule,
+        starts_at=entry.starts_at,
+        zone=entry.zone or desk.scope.zone,
+    )
+
+
+def decide_entry(
+    desk: TaskDesk, entry: CalendarEntry, known: Sequence[ImportedTask]
+) -> DeskDecision:
+    """Decide what becomes of an entry: it is put on the list, changes there, or is known.
+
+    Raises InvalidInput.
+    """
+    if not known:
+        return desk.add(build_entry(desk, entry))
+    decisions = [decide_known(desk, entry, each) for each in known]
+    saved = [pair for each in decisions for pair in each.saved]
+    return replace(decisions[0], saved=tuple(saved))
+
+
 async def decide_calendar(
     tx: Transaction, person: Person, entries: Sequence[CalendarEntry], *, now: Micros
-) -> tuple[dict[str, DeskDecision], dict[str, ImportedTask]]:
-    """Decide what becomes of each entry of a calendar, and return what was known of them."""
+) -> CalendarImport:
+    """Decide what becomes of each entry of a calendar, and store nothing. Raises InvalidInput.
+
+    What is over and changes nothing is told as not used.
+    """
     desk = await open_desk(tx, person, now=now)
-    names = name_entries(entries)
-    known = await load_own(tx, person.id, names) | await load_imported(tx, person.id)
-    return {
-        name: decide_entry(desk, entry, known.get(name))
-        for name, entry in zip(names, entries, strict=True)
-    }, known
+    ordered = sorted(entries, key=lambda each: bool(each.ending))
+    names = name_entries(ordered)
+    known = await load_known(tx, person.id, names)
+    decided: list[DecidedEntry] = []
+    unused: list[str] = []
+    for name, entry in zip(names, ordered, strict=True):
+        before = known.get(name, [])
+        if entry.ending and not before:
+            unused.append(entry.refusal)
+            continue
+        decision = decide_entry(desk, entry, before)
+        if entry.ending and not decision.saved:
+            unused.append(entry.refusal)
+            continue
+        decided.append(DecidedEntry(entry=entry, name=name, known=before, decision=decision))
+    return CalendarImport(entries=tuple(decided), unused=tuple(unused))
 
 
 async def import_calendar(
@@ -210,13 +277,14 @@ async def import_calendar(
     Raises InvalidInput.
     """
     await lock_person(tx, person.id)
-    decisions, known = await decide_calendar(tx, person, entries, now=now)
-    told = {name: list_told(each) for name, each in zip(decisions, entries, strict=True)}
-    changed = {name: each.saved[0] for name, each in decisions.items() if each.saved}
-    for decision in decisions.values():
-        await store(tx, decision, now=now)
+    decided = await decide_calendar(tx, person, entries, now=now)
+    for each in decided.entries:
+        await store(tx, each.decision, now=now)
+    changed = [
+        (each, later, earlier) for each in decided.entries for later, earlier in list_changes(each)
+    ]
     if not changed:
-        return CalendarImport(decisions=tuple(decisions.values()), number=None)
+        return decided
     source = ImportSource(
         file=sanitize_text(file) or DEFAULT_FILE_NAME,
         format=FORMAT,
@@ -225,45 +293,62 @@ async def import_calendar(
         zone=person.zone,
     )
     batch = await create_batch(tx, person.id, source, now=now)
-    for name, (task, earlier) in changed.items():
-        before = known.get(name)
+    for each, later, earlier in changed:
         level = ImportLevel(
             batch=batch.id,
-            told=told[name],
-            former=None
-            if earlier is None
-            else {each: getattr(earlier, each) for each in MOVED_FIELDS},
+            told=list_told(each.entry),
+            former=None if earlier is None else list_former(earlier, later),
         )
-        levels = (*(() if before is None else before.levels), level)
-        await save_imported(tx, person.id, name, ImportedTask(task=task, levels=levels))
-    added = sum(earlier is None for _, earlier in changed.values())
+        levels = next((known.levels for known in each.known if known.task.id == later.id), ())
+        imported = ImportedTask(task=later, uid=each.name, levels=(*levels, level))
+        await save_imported(tx, person.id, imported)
+    added = sum(earlier is None for _, _, earlier in changed)
     await advance_batch(tx, batch, added=added, known=len(entries) - added)
     await finish_batch(tx, batch, now=now)
-    return CalendarImport(decisions=tuple(decisions.values()), number=batch.number)
+    return replace(decided, number=batch.number)
+
+
+def list_changes(decided: DecidedEntry) -> Sequence[tuple[Task, Task | None]]:
+    """List the tasks that an entry makes or changes, without those that a new one replaces."""
+    saved = decided.decision.saved
+    return saved if decided.known else saved[:1]
+
+
+def list_former(earlier: Task, later: Task) -> dict[str, JsonValue]:
+    """Return what an import changes of a task, as it was; its status only if it ends or returns."""
+    stays = later.is_active and earlier.is_active
+    fields = (*MOVED_FIELDS, *(() if stays else (ENDED_FIELD,)))
+    return {each: getattr(earlier, each) for each in fields}
 
 
 async def undo_calendar(tx: Transaction, person: PersonId, batch: BatchId, *, now: Micros) -> int:
-    """Take what only this import told off the list, and set back what it moved; return how many."""
+    """Take what only this import told off the list, and set back what it changed; return how many.
+
+    What an import of somebody else told, before a merge was undone, counts no more.
+    """
     await lock_person(tx, person)
-    taken = {
-        name: each
-        for name, each in (await load_imported(tx, person)).items()
+    taken = [
+        each
+        for each in await list_imported(tx, person)
         if any(level.batch == batch for level in each.levels)
-    }
-    for name, each in taken.items():
+    ]
+    own = {"", *(each.id for each in await list_batches(tx, person))} if taken else set()
+    for each in taken:
         levels = drop_level(each.levels, batch)
-        if not levels:
+        if not any(level.batch in own for level in levels):
             await tx.run(
                 "DELETE FROM task WHERE id = :task AND person = :person",
                 task=each.task.id,
                 person=person,
             )
             continue
-        if each.levels[-1].batch == batch and each.levels[-1].former is not None:
-            former = build_former(each.task, each.levels[-1].former, now=now)
-            if former.is_active:  # what the person has ended stays as it is
+        last = each.levels[-1]
+        if last.batch == batch and last.former is not None:
+            former = build_former(each.task, last.former, now=now)
+            # What the person has ended stays as it is.
+            if former.is_active or former.status != each.task.status:
                 await store(tx, DeskDecision(text="", saved=((former, each.task),)), now=now)
-        await save_imported(tx, person, name, replace(each, levels=levels))
+        await save_imported(tx, person, replace(each, levels=levels))
     return len(taken)
 
 
@@ -275,15 +360,25 @@ def drop_level(levels: Sequence[ImportLevel], batch: str) -> tuple[ImportLevel, 
         if level.batch == batch:
             dropped = level
         elif dropped is not None:
-            kept.append(replace(level, former=dropped.former))
+            kept.append(replace(level, former=join_former(dropped.former, level.former)))
             dropped = None
         else:
             kept.append(level)
     return tuple(kept)
 
 
+def join_former(
+    earlier: dict[str, JsonValue] | None, later: dict[str, JsonValue] | None
+) -> dict[str, JsonValue] | None:
+    """Return what was before two changes of a task."""
+    return None if earlier is None else {**(later or {}), **earlier}
+
+
 def build_former(task: Task, former: Mapping[str, JsonValue], *, now: Micros) -> Task:
-    """Return a task with what an import had changed of it as it was. Raises ValueError."""
+    """Return a task with what an import had changed of it as it was, by now.
+
+    Raises ValueError.
+    """
     match former:
         case {
             "text": str(text),
@@ -294,8 +389,11 @@ def build_former(task: Task, former: Mapping[str, JsonValue], *, now: Micros) ->
             "zone": str(zone),
             "is_date_only": bool(is_date_only),
         }:
-            return replace(
+            status = next((each for each in STATUSES if each == former.get(ENDED_FIELD)), None)
+            stays = task.is_active and status in ACTIVE
+            earlier = replace(
                 task,
+                status=task.status if status is None or stays else status,
                 text=text,
                 time_words=time_words,
                 due_at=due_at,
@@ -305,4 +403,5 @@ def build_former(task: Task, former: Mapping[str, JsonValue], *, now: Micros) ->
                 is_date_only=is_date_only,
                 changed_at=now,
             )
+            return catch_up(earlier, now=now) if earlier.is_active else earlier
     raise ValueError("no former task")

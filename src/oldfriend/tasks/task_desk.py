@@ -17,7 +17,7 @@ from oldfriend.tasks.series_phrases import DAY_HOUR
 from oldfriend.tasks.snooze_times import SnoozeChoice, resolve_choice
 from oldfriend.tasks.task import Task, TaskStatus, list_about, list_last
 from oldfriend.tasks.task_phrases import TaskPhrases
-from oldfriend.tasks.task_store import MAX_TASKS, advance, is_id_of, is_same_task, may_be_told_anew
+from oldfriend.tasks.task_store import MAX_TASKS, catch_up, is_id_of, is_same_task, may_be_told_anew
 from oldfriend.tasks.task_wording import TaskWording, encode_question
 from oldfriend.tasks.time_phrases import TimeResolver
 from oldfriend.tasks.told_time import (
@@ -319,10 +319,7 @@ class TaskDesk:
         is_said = task.rrule is None and (task.delivered_at or 0) >= (task.due_at or 1)
         status: TaskStatus = "asking" if task.question else "delivered" if is_said else "open"
         opened = replace(task, status=status, changed_at=self.scope.now)
-        if opened.status != "delivered" and task.due_at and task.due_at <= self.scope.now:
-            later = advance(opened, now=self.scope.now)
-            is_ahead = later.status == "open"
-            opened = replace(later, delivered_at=task.delivered_at) if is_ahead else later
+        opened = catch_up(opened, now=self.scope.now)
         self.tasks.append(opened)
         return DeskDecision(text=self.wording.confirm(opened), saved=((opened, task),))
 

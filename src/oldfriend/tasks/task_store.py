@@ -176,6 +176,14 @@ def advance(task: Task, *, now: Micros) -> Task:
     return replace(done, due_at=following)
 
 
+def catch_up(task: Task, *, now: Micros) -> Task:
+    """Return a task as it stands by now: a series comes next, what is past was said."""
+    if task.status == "delivered" or task.due_at is None or task.due_at > now:
+        return task
+    later = advance(task, now=now)
+    return replace(later, delivered_at=task.delivered_at) if later.status == "open" else later
+
+
 def parse_task_row(row: Row) -> Task:
     """Parse a row of READ_COLUMNS."""
     (

@@ -31,7 +31,7 @@ from oldfriend.sandbox.child_process import (
     limits_to_json,
     start_child,
 )
-from oldfriend.tasks.calendar_files import CalendarEntry, check_calendar_size
+from oldfriend.tasks.calendar_files import ENDING_NAMES, CalendarEntry, check_calendar_size
 from oldfriend.transfer.formats.parsed_message import ParsedMessage
 from oldfriend.transfer.preview import ImportPreview, OnProgress
 from oldfriend.transfer.sandbox_reader import DEFAULT_LIMITS
@@ -278,6 +278,7 @@ def decode_calendar_entry(report: list[JsonValue]) -> CalendarEntry:
             str() | None as zone,
             str(uid),
             int() | None as stamped_at,
+            str(ending),
         ]:
             return CalendarEntry(
                 text=sanitize_text(text),
@@ -287,6 +288,7 @@ def decode_calendar_entry(report: list[JsonValue]) -> CalendarEntry:
                 zone=zone,
                 uid=sanitize_text(uid),
                 stamped_at=stamped_at,
+                ending=ENDING_NAMES[ENDING_NAMES.index(ending)],
             )
     raise ValueError("no entry")
 

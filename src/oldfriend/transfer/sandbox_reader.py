@@ -109,7 +109,7 @@ def send_calendar(task: dict[str, JsonValue], reports: ReportWriter) -> None:
         raise ImportRefused(str(error)) from error
     for each in entries:
         told = [each.text, each.due_at, each.rrule, each.starts_at, each.zone, each.uid]
-        reports.write(["entry", *told, each.stamped_at])
+        reports.write(["entry", *told, each.stamped_at, each.ending])
     for line in unused:
         reports.write(["unused", line])
 

@@ -14,7 +14,7 @@ from oldfriend.domain.clock import from_micros
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
 from oldfriend.llm.model import Completion
-from oldfriend.memory.receipts import RECORDS_KEY, SET_KEY, ReceiptItem
+from oldfriend.memory.receipts import RECORDS_KEY, ReceiptItem
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.cited_sources import (
@@ -43,7 +43,7 @@ from oldfriend.turn.receipt_items import (
 from oldfriend.turn.reply_context import ReplyContext, load_offline_context
 from oldfriend.turn.reply_stream import ReplyStream
 from oldfriend.turn.retrieval import READ_ERRORS
-from oldfriend.turn.task_changes import SaveTask
+from oldfriend.turn.task_changes import SaveTask, build_task_details
 from oldfriend.turn.tools.tool_executor import SUCCESS_STATUSES, ToolUse
 from oldfriend.turn.tools.tool_words import load_tool_words
 from oldfriend.turn.turn_dependencies import TurnDependencies
@@ -454,9 +454,7 @@ def build_done_details(
         details[RECORDS_KEY] = [*dict.fromkeys(records)]
     changes = [change for each in context.handled for change in each.changes]
     changes += [change for each in confirming for change in each.changes]
-    made = [each.task.id for each in changes if isinstance(each, SaveTask) and each.is_setting]
-    if made:
-        details[SET_KEY] = [*dict.fromkeys(made)]
+    details |= build_task_details([each for each in changes if isinstance(each, SaveTask)])
     tools = [build_tool_details(use) for use in context.handled_uses]
     for number, use in enumerate(actions.tool_uses):
         known: dict[str, JsonValue] = {}

@@ -66,6 +66,8 @@ MARKERS: Final[Mapping[str, MarkerForm]] = {
     "HEARTBEAT_INTERVAL": MarkerForm(
         tool=COMMAND, fields=("argument",), fixed={"command": "heartbeat"}, begins="every "
     ),
+    "CORRECT_BELIEF": MarkerForm(tool="correct_belief", fields=("belief", "text", "value")),
+    "FORGET_ABOUT": MarkerForm(tool="forget", fields=("about",)),
     "FORGET_CONVERSATION": MarkerForm(tool="new_conversation", has_words=False),
     "PURGE_FACTS": MarkerForm(tool=COMMAND, fixed={"command": "purge"}),
 }
@@ -74,7 +76,7 @@ WITHOUT_EFFECT: Final = frozenset({"HEARTBEAT_OK", "PERSONALITY"})
 """Those that are only taken out."""
 CITATION: Final = "USED_MEMORY"
 """Names the records of a prompt, by their keys, that the reply rests on."""
-KEY: Final = re.compile(rf"\b{RECORD_KEY}\b", re.IGNORECASE)
+KEY: Final = re.compile(rf"(?<![a-z0-9_]){RECORD_KEY}\b", re.IGNORECASE)
 NO_KEY: Final = re.compile(r"\W{0,3}none\b", re.IGNORECASE)
 """It rests on no record."""
 KNOWN: Final = frozenset({*MARKERS, *WITHOUT_EFFECT, CITATION})
@@ -123,7 +125,10 @@ KEY_LIST: Final = re.compile(
 KEY_SEPARATOR: Final = r"(?: [\s,;&+/\u3001\uff0c] | and\b )"
 KEY_GROUP: Final = re.compile(
     rf"""
-    [\[(\uff08\u3010] {RECORD_KEY}                     # [k2
+    [\[(\uff08\u3010]
+    (?: {RECORD_KEY}                                   # [k2
+      | (?: [^\W\d_]{{1,12}} [.:]? \s | [\u4e00-\u9fff]{{1,4}} ) (?-i: {RECORD_KEY} )  # (see k2
+    )
     (?: {KEY_SEPARATOR}{{1,5}} {RECORD_KEY} ){{0,99}}  # , r3 and r4
     [\])\uff09\u3011]
     (?! \( | :\ ?http )                              # no link: [k2](https://...), [k2]: https://
@@ -134,6 +139,7 @@ KEY_GROUP: Final = re.compile(
 KEY_GROUP_BEGUN: Final = re.compile(
     rf"""
     [\[(\uff08\u3010]
+    (?: [^\W\d_]{{1,12}} (?: [.:]? \s? \Z | [.:]? \s ) | [\u4e00-\u9fff]{{1,4}} )?
     (?: {RECORD_KEY} {KEY_SEPARATOR}{{1,5}} ){{0,99}}             # [k2,
     (?: [kr] \d{{0,3}} (?: {KEY_SEPARATOR}{{0,5}} (?: an? )? ) )?  # r3 an
     \Z
@@ -229,7 +235,8 @@ class MarkerStripper:
         group = next(self._list_groups(KEY_GROUP_BEGUN, text), None)
         if group is None:
             return len(text)
-        is_certain = is_broken or any(map(str.isdigit, group[0]))
+        is_short = len(group[0]) <= len("[k")
+        is_certain = (is_broken and is_short) or any(map(str.isdigit, group[0]))
         return len(text[: group.start()].rstrip(" ")) if is_certain else len(text)
 
     def _take_certain(self) -> str:
@@ -277,7 +284,8 @@ class MarkerStripper:
         found, known = KEY.findall(group), self._keys
         if known is not None and any(each.lower() in known for each in found):
             return True
-        is_like_one = known is None or group.startswith(("[", "\u3010"))
+        is_bare = KEY.match(group, 1) is not None
+        is_like_one = is_bare and (known is None or group.startswith(("[", "\u3010")))
         return is_like_one and not any(each[0].isupper() for each in found)
 
     def _end_line(self, end: str) -> str:

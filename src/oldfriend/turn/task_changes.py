@@ -4,13 +4,59 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import StaleDecision
+from oldfriend.domain.json import JsonValue
 from oldfriend.memory.people import lock_person
+from oldfriend.memory.receipts import MOVED_KEY, SET_KEY
 from oldfriend.projects.project_store import find_open_project
 from oldfriend.tasks.reminder_jobs import schedule_reminder
-from oldfriend.tasks.task import Task
-from oldfriend.tasks.task_store import find_task, save_task
+from oldfriend.tasks.task import STATUSES, Task
+from oldfriend.tasks.task_store import catch_up, find_task, save_task
 from oldfriend.turn.store_change import ChangeScope, StoreChange
+
+
+def dump_times(task: Task) -> dict[str, JsonValue]:
+    """Return where a task stands: its status and times, without its words."""
+    return {
+        "status": task.status,
+        "due_at": task.due_at,
+        "starts_at": task.starts_at,
+        "rrule": task.rrule,
+        "zone": task.zone,
+        "is_date_only": task.is_date_only,
+    }
+
+
+def restore_times(task: Task, change: JsonValue, *, now: Micros) -> Task | None:
+    """Return a task as it stood before a change; None if it has changed again since."""
+    match change:
+        case [
+            {
+                "status": str(status),
+                "due_at": int() | None as due_at,
+                "starts_at": int() | None as starts_at,
+                "rrule": str() | None as rrule,
+                "zone": str(zone),
+                "is_date_only": bool(is_date_only),
+            },
+            dict() as after,
+        ] if after == dump_times(task):
+            is_moved = due_at != task.due_at or rrule != task.rrule
+            former = replace(
+                task,
+                status=next(each for each in STATUSES if each == status),
+                time_words="" if is_moved else task.time_words,
+                due_at=due_at,
+                starts_at=starts_at,
+                rrule=rrule,
+                zone=zone,
+                is_date_only=is_date_only,
+                changed_at=now,
+            )
+            return catch_up(former, now=now) if former.is_active else former
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +70,13 @@ class SaveTask:
     def is_setting(self) -> bool:
         """Whether the task is new, or has its first time by now."""
         return self.task.is_active and (self.earlier is None or self.earlier.status == "asking")
+
+    @property
+    def change(self) -> list[JsonValue]:
+        """Where the task stood, and where it stands now; empty if it was set now."""
+        if self.earlier is None or self.is_setting:
+            return []
+        return [dump_times(self.earlier), dump_times(self.task)]
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
         """Store the task and schedule it. Raises StaleDecision if it has changed meanwhile.
@@ -41,6 +94,16 @@ class SaveTask:
             task = await place_in_project(tx, task)
         await save_task(tx, task)
         await schedule_reminder(tx, task, now=scope.now)
+
+
+def build_task_details(saved: Sequence[SaveTask]) -> dict[str, JsonValue]:
+    """Return what the receipt keeps of the tasks that were set, moved or ended."""
+    details: dict[str, JsonValue] = {}
+    if made := [each.task.id for each in saved if each.is_setting]:
+        details[SET_KEY] = [*dict.fromkeys(made)]
+    if moved := [each for each in saved if each.change]:
+        details[MOVED_KEY] = {each.task.id: each.change for each in moved}
+    return details
 
 
 async def place_in_project(tx: Transaction, task: Task) -> Task:

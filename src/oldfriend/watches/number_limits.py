@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ OF_UNIT: Final = {
     "kcal": "calories",
 }
 """The measure of the person's own that a unit tells by itself."""
+MONEY_OF_WEIGHT: Final = {"lb": "GBP"}
 SPENDING: Final = "spending"
 OWN: Final = ("me", "my", "fill", "it", "of", "times")
 MAX_BETWEEN: Final = 2
@@ -140,7 +141,8 @@ def read_limit(
         measure, value = build_own_measure(own, limit.quantity.unit or ""), limit.quantity.value
     if measure is None:
         return None
-    unit = limit.quantity.unit or ("" if not measure.sizes else measure.choose_unit(value))
+    quantity = as_money(limit.quantity) if measure.is_money else limit.quantity
+    unit = quantity.unit or ("" if not measure.sizes else measure.choose_unit(value))
     return NumberLimit(measure=measure, condition=limit.condition, value=value, unit=unit)
 
 
@@ -218,21 +220,28 @@ def choose_measure(
     named: set[str], limit: SidedNumber, sentence: str, span: str, phrases: NumberPhrases
 ) -> tuple[Measure | None, float]:
     """Return the one measure that is named or that a unit tells, and the limit as its value."""
-    unit, names = limit.quantity.unit, named
     is_daily = limit.condition == "above" and phrases.daily.search(sentence) is not None
     spends = phrases.spends.search(sentence) is not None
+    quantity = as_money(limit.quantity) if spends else limit.quantity
+    unit, names = quantity.unit, named
     if unit in CURRENCIES:
         names = {SPENDING} if spends or is_daily else set()
     elif not named and unit is None:
         names = {SPENDING} if spends else set()
-    elif not named and not spends and phrases.person.search(span):  # "spend more than 45 pounds"
+    elif not named and not spends and phrases.person.search(span):
         names = {OF_UNIT[unit]} if unit in OF_UNIT else set()
     fitting = [
         (MEASURES[each], value)
         for each in names
-        if (value := find_value(MEASURES[each], limit.quantity)) is not None
+        if (value := find_value(MEASURES[each], quantity)) is not None
     ]
     return fitting[0] if len(fitting) == 1 else (None, 0.0)
+
+
+def as_money(quantity: Quantity) -> Quantity:
+    """Return an amount that is spent in the money that shares its word with a weight: pounds."""
+    money = MONEY_OF_WEIGHT.get(quantity.unit or "")
+    return quantity if money is None else replace(quantity, unit=money)
 
 
 def find_value(measure: Measure, quantity: Quantity) -> float | None:

@@ -25,7 +25,6 @@ from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.tasks.calendar_files import write_calendar
 from oldfriend.tasks.calendar_imports import (
     DEFAULT_FILE_NAME,
-    CalendarImport,
     decide_calendar,
     import_calendar,
 )
@@ -70,9 +69,9 @@ async def bring_calendar(
 ) -> CalendarImportSchema:
     """Put what is to come in a calendar file (the raw request body) on the list.
 
-    What is there already stays as it is, unless the calendar has moved it; what you ended does
-    not come back. What is over or cannot be kept is told. `POST /imports/{number}/undo` takes it
-    back.
+    What is there already stays as it is, unless the calendar has moved or cancelled it; what you
+    ended does not come back. What is over or cannot be kept is told.
+    `POST /imports/{number}/undo` takes it back.
     """
     app, now = hub.app, hub.app.clock()
     content = await request.body()
@@ -81,8 +80,7 @@ async def bring_calendar(
     )
     if preview:
         async with app.db.begin_read() as tx:
-            decisions, _ = await decide_calendar(tx, me.person, entries, now=now)
-        done = CalendarImport(decisions=tuple(decisions.values()), number=None)
+            done = await decide_calendar(tx, me.person, entries, now=now)
     else:
         async with app.db.begin_write() as tx:
             file = sanitize_name(unquote(x_file_name) or DEFAULT_FILE_NAME)
@@ -91,11 +89,11 @@ async def bring_calendar(
         tell_of_change(me, hub)
     return CalendarImportSchema(
         items=tuple(
-            CalendarEntrySchema.from_domain(entry, decision, zone=me.person.zone)
-            for entry, decision in zip(entries, done.decisions, strict=True)
+            CalendarEntrySchema.from_domain(each.entry, each.decision, zone=me.person.zone)
+            for each in done.entries
         ),
         number=done.number,
-        unused=tuple(unused),
+        unused=(*unused, *done.unused),
         is_preview=preview,
     )
 

@@ -49,14 +49,13 @@ from oldfriend.proactive.checklist import (
     save_checklist,
 )
 from oldfriend.proactive.impulse_store import ImpulseStatus, list_impulses
-from oldfriend.proactive.look_planner import plan_next_look
+from oldfriend.proactive.look_planner import apply_settings, plan_next_look
 from oldfriend.proactive.policy import ImpulseKind, Level
 from oldfriend.proactive.proactive_settings import (
     Digest,
     ProactiveSettings,
     Recap,
     load_proactive_settings,
-    save_proactive_settings,
 )
 from oldfriend.replies.push_notifications import ensure_push_key, find_push_key
 from oldfriend.web.web_push import compute_public_key, parse_address, seal, unseal
@@ -152,8 +151,7 @@ async def choose_proactive_settings(
     async with hub.app.db.begin_write() as tx:
         before = await load_proactive_settings(tx, me.person.id)
         settings = apply_update(before, chosen)
-        await save_proactive_settings(tx, me.person.id, settings, now=now)
-        await plan_next_look(tx, me.person.id, now=now)
+        await apply_settings(tx, me.person.id, settings, now=now)
         await tx.notify()
     hub.app.notifier.notify()
     return ProactiveSettingsSchema.from_domain(settings)

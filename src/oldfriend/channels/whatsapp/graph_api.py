@@ -120,6 +120,8 @@ class GraphApi:
         except (httpx.HTTPError, ValueError) as error:
             raise PlatformUnavailable(f"WhatsApp cannot be reached: {describe(error)}") from error
         shown = find_text(found, "display_phone_number")
+        if not shown:
+            raise PlatformUnavailable("WhatsApp cannot be reached: the answer names no number.")
         hooks = find_fields(found, "webhook_configuration")
         names = ("phone_number", "whatsapp_business_account", "application")
         return PhoneNumber(

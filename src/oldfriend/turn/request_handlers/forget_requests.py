@@ -15,7 +15,7 @@ from oldfriend.channels.channel import PROGRAM_CHANNELS
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import AmbiguousName, NotFound
 from oldfriend.domain.ids import PersonId, TurnId, new_id, shorten_id
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import Entity, Memory
 from oldfriend.lang.command_menu import CommandMenu
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.model import ToolCall
@@ -181,15 +181,42 @@ async def find_forgotten_name(tx: Transaction, utterance: Utterance, language: s
 
     Its own words are looked for before somebody in them: "Lena's phone number" is not all of Lena.
     """
-    text = utterance.text
-    phrase = await find_kept_phrase(
-        tx, utterance.person.id, text, language, before=utterance.messages[0].seq
-    )
-    if phrase is not None:
-        return phrase
-    named = list_named_entities(text, await list_entities(tx, utterance.person.id))
+    text, before = utterance.text, utterance.messages[0].seq
+    person = utterance.person.id
+    phrase = await find_kept_phrase(tx, person, text, language, before=before)
+    named = list_named_entities(text, await list_entities(tx, person))
+    said = await list_said_texts(tx, person, before=before) if named else []
+    if named and names_more(text, named[0], said, language):
+        is_name = phrase is not None and {*fold_words(phrase)} <= list_name_words(named[0])
+        return None if is_name else phrase
     behind = text.casefold().rpartition(named[0].name.casefold())[2] if named else ""
-    return named[0].name if named and not has_other_clause(behind, language) else None
+    is_named = bool(named) and not has_other_clause(behind, language)
+    return phrase or (named[0].name if is_named else None)
+
+
+def names_more(text: str, entity: Entity, said: Sequence[str], language: str) -> bool:
+    """Whether an order names something of somebody that was never said beside their name."""
+    ordered, names = read_order(text, language), list_name_words(entity)
+    known = {
+        word
+        for words in map(fold_words, said)
+        if not names.isdisjoint(words)
+        for word in (*words, *names)
+    }
+    roles = get_role_words(language)
+    words = [ordered.words[start:end].casefold() for start, end in ordered.content]
+    return any(each not in known and each not in names and each not in roles for each in words)
+
+
+def list_name_words(entity: Entity) -> frozenset[str]:
+    """Return the words of somebody's names."""
+    names = (entity.name, *entity.aliases)
+    return frozenset(word for name in names for word in fold_words(name))
+
+
+def fold_words(text: str) -> list[str]:
+    """Return the words of a text as they are compared."""
+    return CONTENT.findall(text.casefold())
 
 
 def is_object(before: str, behind: str, language: str) -> bool:
@@ -216,6 +243,29 @@ def has_content(text: str, language: str) -> bool:
     return any(not is_stop_word(each, language) for each in CONTENT.findall(plain))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetOrder:
+    """An order to forget: its words, where those of the order end, and those that name things."""
+
+    words: str
+    order_end: int
+    content: Sequence[tuple[int, int]]
+
+
+def read_order(text: str, language: str) -> ForgetOrder:
+    """Read an order to forget."""
+    words = text.strip(EDGE_PUNCTUATION)
+    begun = load_phrases(language).patterns.forget.search(words.lower())
+    order_end = begun.end() if begun else 0
+    tail = begun.groupdict().get("tail") if begun else None  # "all about …" names nothing itself
+    content = [
+        (found.start(), found.end())
+        for found in CONTENT.finditer(words, order_end, len(words) - len(tail or ""))
+        if not is_stop_word(found[0].lower(), language)
+    ]
+    return ForgetOrder(words=words, order_end=order_end, content=content)
+
+
 async def find_kept_phrase(
     tx: Transaction, person: PersonId, text: str, language: str, *, before: int
 ) -> str | None:
@@ -224,30 +274,39 @@ async def find_kept_phrase(
     None if that is less than half of them.
     """
     forget = load_phrases(language).patterns.forget
-    words = text.strip(EDGE_PUNCTUATION)
-    begun = forget.search(words.lower())
-    order_end = begun.end() if begun else 0
-    tail = begun.groupdict().get("tail") if begun else None  # "all about …" names nothing itself
-    content = [
-        (found.start(), found.end())
-        for found in CONTENT.finditer(words, order_end, len(words) - len(tail or ""))
-        if not is_stop_word(found[0].lower(), language)
-    ]
+    ordered = read_order(text, language)
+    words, order_end, content = ordered.words, ordered.order_end, ordered.content
     roles = get_role_words(language)  # "my friend Lena" is all of her
     named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
     said = await list_said_texts(tx, person, before=before)
     told = [each for each in said if not forget.search(each.lower())]
     for places in list_phrases((named or content)[:MAX_PHRASE_WORDS]):
         alike = [
-            words[start:end]
+            (words[start:end], list_heads(ordered, start, language))
             for start, end in places
             if is_object(words[order_end:start], words[end:], language)
         ]
-        counts = {each: sum(has_any_name(one, {each}) for one in told) for each in alike}
-        found = [each for each in alike if counts[each]]
+        held = {each: [one for one in told if has_any_name(one, {each})] for each, _ in alike}
+        found = [each for each, heads in alike if held[each] and are_said_beside(heads, held[each])]
         if found:
-            return min(reversed(found), key=lambda each: counts[each])
+            return min(reversed(found), key=lambda each: len(held[each]))
     return None
+
+
+def list_heads(ordered: ForgetOrder, start: int, language: str) -> list[str]:
+    """List what stands before a phrase and is of it, by a small word: "birthday" of "of Lena"."""
+    words = ordered.words
+    gaps = [(words[first:end], words[end:start]) for first, end in ordered.content if end <= start]
+    return [
+        head
+        for head, gap in gaps
+        if any(is_stop_word(each.lower(), language) for each in CONTENT.findall(gap))
+    ]
+
+
+def are_said_beside(heads: Sequence[str], texts: Sequence[str]) -> bool:
+    """Whether what is asked to be forgotten of something was ever told of it."""
+    return all(any(has_any_name(each, {head}) for each in texts) for head in heads)
 
 
 def list_phrases(content: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:

@@ -38,10 +38,8 @@ from oldfriend.turn.request_handlers.handler import (
     RequestHandler,
 )
 from oldfriend.turn.request_handlers.measurement_changes import decide_correction, is_value
-from oldfriend.turn.request_handlers.measurement_requests import (
-    RecordMeasurements,
-    confirm_measurement,
-)
+from oldfriend.turn.request_handlers.measurement_records import record_with_limits
+from oldfriend.turn.request_handlers.measurement_requests import confirm_measurement
 from oldfriend.turn.request_handlers.measurement_texts import (
     MeasurementTexts,
     load_measurement_texts,
@@ -163,11 +161,14 @@ class LimitDesk:
         new = await self.read_value(clause, told[0])
         if new is None:
             return None
+        person = self.message.person
+        said = await confirm_measurement(self.tx, person, new, texts)
+        change, passed = await record_with_limits(self.tx, person, [new], texts.lexicon.language)
         return HandledRequest(
             name=NAME,
-            text=await confirm_measurement(self.tx, self.message.person, new, texts),
+            text="\n".join([said, *passed]),
             records=(new.id,),
-            changes=(RecordMeasurements(measured=(new,)),),
+            changes=(change,),
         )
 
     async def correct(

@@ -38,11 +38,9 @@ from oldfriend.measurements.measurement_store import (
     Measurement,
     find_latest,
     list_kept_measures,
-    save_measurements,
 )
 from oldfriend.measurements.measures import MEASURES, is_plausible, to_compared
 from oldfriend.memory.message_log import list_recent_messages
-from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.search.tokenizer import collect_content_terms
 from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
@@ -60,12 +58,12 @@ from oldfriend.turn.request_handlers.measurement_changes import (
     build_likely_correction,
     decide_correction,
 )
+from oldfriend.turn.request_handlers.measurement_records import record_with_limits
 from oldfriend.turn.request_handlers.measurement_texts import (
     MeasurementTexts,
     load_measurement_texts,
 )
 from oldfriend.turn.request_handlers.request_kinds import classify_request, find_request
-from oldfriend.turn.store_change import ChangeScope
 
 NAME: Final = "measurement"
 RECENT_DAYS: Final = 60
@@ -83,18 +81,6 @@ MAYBE_FIX: Final = 0.24
 SURELY_NUMBER: Final = 0.9
 MAX_SOURCES: Final = 100
 """Messages with values that a receipt names."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordMeasurements:
-    """The change that keeps numbers."""
-
-    measured: tuple[Measurement, ...]
-
-    async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
-        """Keep them, and plan a look, as one may pass a limit."""
-        await save_measurements(tx, scope.person.id, self.measured, now=scope.now)
-        await plan_next_look(tx, scope.person.id, now=scope.now)
 
 
 async def handle_measurement(context: HandlerContext) -> HandledRequest | None:
@@ -328,11 +314,14 @@ class MeasurementDesk:
             new = self.build(with_usual_unit(each, latest))
             measured.append(new)
             lines.append(await self.confirm(new, texts))
+        change, passed = await record_with_limits(
+            self.tx, self.person, measured, texts.lexicon.language
+        )
         return HandledRequest(
             name=NAME,
-            text="\n".join(lines),
+            text="\n".join([*lines, *passed]),
             records=list_ids(measured),
-            changes=(RecordMeasurements(measured=tuple(measured)),),
+            changes=(change,),
             is_whole_message=read.is_whole,
             rest=read.rest,
         )

@@ -12,7 +12,7 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import PRESSED_DETAIL
 from oldfriend.memory.message_log import list_recent_messages
 from oldfriend.proactive.impulse_store import find_last_said, find_said_in
-from oldfriend.proactive.look_planner import plan_next_look
+from oldfriend.proactive.look_planner import apply_settings
 from oldfriend.proactive.policy import LEVELS, ImpulseKind
 from oldfriend.proactive.proactive_phrases import (
     NO_MORE_COMMAND,
@@ -27,7 +27,6 @@ from oldfriend.proactive.proactive_settings import (
     RECAPS,
     ProactiveSettings,
     load_proactive_settings,
-    save_proactive_settings,
 )
 from oldfriend.proactive.quiet_hours import QuietHours, format_clock_minute
 from oldfriend.turn.request_handlers.handler import (
@@ -53,8 +52,7 @@ class ProactiveChange:
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
         """Store the settings, and plan the next look."""
-        await save_proactive_settings(tx, scope.person.id, self.settings, now=scope.now)
-        await plan_next_look(tx, scope.person.id, now=scope.now)
+        await apply_settings(tx, scope.person.id, self.settings, now=scope.now)
 
 
 async def handle_proactive_request(context: HandlerContext) -> HandledRequest | None:

@@ -4,27 +4,29 @@ Only what the person writes is read, never what they forward or quote.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from oldfriend.channels.channel_registry import find_reply_window
+from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.messages import PRESSED_DETAIL
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.messages import PRESSED_DETAIL, Message
 from oldfriend.lang.command_menu import translate_command
 from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.memory.message_log import get_message, list_recent_messages
-from oldfriend.memory.receipts import RECORDS_KEY, SET_KEY, ReceiptItem, find_receipt
+from oldfriend.memory.receipts import MOVED_KEY, RECORDS_KEY, SET_KEY, ReceiptItem, find_receipt
 from oldfriend.tasks.asked_task import Action, AskedTask
 from oldfriend.tasks.request_sentences import list_undecided, read_requests
 from oldfriend.tasks.snooze_times import find_choice
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_desk import ANSWER_WITHIN, RECENT, DeskDecision, TaskDesk
 from oldfriend.tasks.task_phrases import TaskPhrases, load_task_phrases
-from oldfriend.tasks.task_store import list_tasks
+from oldfriend.tasks.task_store import find_task, list_tasks
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
 from oldfriend.turn.request_handlers.clock_requests import tell_guessed_zone
 from oldfriend.turn.request_handlers.handler import (
@@ -39,7 +41,7 @@ from oldfriend.turn.request_handlers.request_kinds import (
 )
 from oldfriend.turn.request_handlers.task_events import correct_event
 from oldfriend.turn.request_handlers.unintended_actions import find_unintended
-from oldfriend.turn.task_changes import SaveTask
+from oldfriend.turn.task_changes import SaveTask, restore_times
 
 _COMMAND: Final = re.compile(
     r"\s{0,9}/([a-z]{1,20})(?:@\w{1,64})?(?:\s{1,9}([^\n]+))?\s{0,9}", re.IGNORECASE
@@ -132,7 +134,8 @@ async def decide_each(
 ) -> list[DeskDecision]:
     """Decide each thing that is asked; words that name nothing mean the task of the last reply.
 
-    What is undone, and surely "the last one", is what the last reply has set.
+    What is undone is what the last reply has set, else what it has moved or ended; surely "the
+    last one" is what it has set.
     """
     is_any_told = any(each.is_bare or each.is_newest for each in asked)
     told, made = await find_last_told(context, desk) if is_any_told else ([], [])
@@ -141,6 +144,7 @@ async def decide_each(
         found: DeskDecision | None = None
         if each.is_bare and each.action == "cancel":
             undone = [desk.cancel(task) for task in list_new(desk, decisions) or made]
+            undone = undone or await put_back(context, desk)
             saved = tuple(pair for one in undone for pair in one.saved)
             text = "\n".join(one.text for one in undone)
             found = DeskDecision(text=text, saved=saved) if undone else None
@@ -150,6 +154,20 @@ async def decide_each(
             found = desk.handle(each)
         if found is not None:
             decisions.append(found)
+    return decisions
+
+
+async def put_back(context: HandlerContext, desk: TaskDesk) -> list[DeskDecision]:
+    """Return how the tasks stand again that the companion's last message here moved or ended."""
+    first, decisions = context.utterance.messages[0], list[DeskDecision]()
+    async with context.db.begin_read() as tx:
+        changed = (await load_last_details(tx, first)).get(MOVED_KEY)
+        for task_id, change in changed.items() if isinstance(changed, dict) else ():
+            task = await find_task(tx, first.person, task_id)
+            former = task and restore_times(task, change, now=desk.scope.now)
+            if task is not None and former is not None:
+                text = desk.wording.confirm(former)
+                decisions.append(DeskDecision(text=text, saved=((former, task),)))
     return decisions
 
 
@@ -323,11 +341,7 @@ async def find_last_told(context: HandlerContext, desk: TaskDesk) -> tuple[list[
     """Return the tasks that the companion's last message here tells of, and those that it set."""
     first = context.utterance.messages[0]
     async with context.db.begin_read() as tx:
-        last = await list_recent_messages(
-            tx, first.person, first.chat, limit=1, before=first.seq, role="companion"
-        )
-        receipt = await find_receipt(tx, first.person, last[0].id) if last else None
-    details = receipt.details if receipt else {}
+        details = await load_last_details(tx, first)
     told, made = details.get(RECORDS_KEY), details.get(SET_KEY)
     return (
         [each for each in desk.tasks if isinstance(told, list) and each.id in told],
@@ -337,6 +351,15 @@ async def find_last_told(context: HandlerContext, desk: TaskDesk) -> tuple[list[
             if isinstance(made, list) and each.id in made and each.delivered_at is None
         ],
     )
+
+
+async def load_last_details(tx: Transaction, first: Message) -> Mapping[str, JsonValue]:
+    """Return what the receipt of the companion's last message before another tells."""
+    last = await list_recent_messages(
+        tx, first.person, first.chat, limit=1, before=first.seq, role="companion"
+    )
+    receipt = await find_receipt(tx, first.person, last[0].id) if last else None
+    return receipt.details if receipt else {}
 
 
 async def choose_task(context: HandlerContext, desk: TaskDesk, text: str) -> HandledRequest | None:

@@ -28,8 +28,8 @@ from oldfriend.measurements.quantities import Quantity
 from oldfriend.measurements.units import UNITS, convert_float
 from oldfriend.turn.prompt_labels import sanitize
 from oldfriend.turn.request_handlers.measurement_answers import answer_question
+from oldfriend.turn.request_handlers.measurement_records import RecordMeasurements
 from oldfriend.turn.request_handlers.measurement_requests import (
-    RecordMeasurements,
     confirm_measurement,
     list_ids,
 )

@@ -6,18 +6,20 @@ import { importCalendar, dismissCalendar } from "./api.js";
 
 const MAX_SHOWN = 12;
 /** @type {Record<string, string>} */
-const NOTES = { known: "bring_calendar_there", moved: "bring_calendar_moves" };
+const NOTES = { known: "bring_calendar_there", moved: "bring_calendar_moves", ended: "bring_calendar_ends" };
 
 export function Calendar({ calendar, attempt }) {
   const { file, items, unused, is_preview } = calendar;
   const count = (state) => items.filter((each) => each.state === state).length;
-  const [fresh, moved, known, full] = ["new", "moved", "known", "full"].map(count);
+  const [fresh, moved, ended, known, full] = ["new", "moved", "ended", "known", "full"].map(count);
   const added = fresh + moved;
+  const changed = added + ended;
+  const changes = [moved && t("bring_calendar_moving", { count: moved }), ended && t("bring_calendar_ending", { count: ended })];
   return html`<li class="parcel">
     <p class="parcel-name">${file.name}</p>
     ${is_preview
-      ? html`<p>${t("bring_calendar", { count: items.length, added: fresh })}</p>`
-      : html`<p class="good" role="status">${added ? t("bring_calendar_done", { added }) : t("bring_nothing_new")}</p>`}
+      ? html`<p>${[t("bring_calendar", { count: items.length - ended, added: fresh }), ...changes].filter(Boolean).join(" · ")}</p>`
+      : html`<p class="good" role="status">${[added && t("bring_calendar_done", { added }), ended && t("bring_calendar_ended", { count: ended }), !changed && t("bring_nothing_new")].filter(Boolean).join(" ")}</p>`}
     ${is_preview && html`<ul role="list">${items.toSorted(compareDue).slice(0, MAX_SHOWN).map((each, index) => html`<li key=${index}>${each.text}${" "}
         <span class="meta">${[formatDue(each), each.state in NOTES && t(NOTES[each.state])].filter(Boolean).join(" · ")}</span></li>`)}</ul>`}
     ${is_preview && items.length > MAX_SHOWN && html`<p class="meta">${t("bring_others", { count: items.length - MAX_SHOWN })}</p>`}
@@ -26,9 +28,9 @@ export function Calendar({ calendar, attempt }) {
     ${unused.length > 0 && html`<p class="meta">${t("bring_calendar_over", { count: unused.length })}</p>
       <ul role="list" class="meta">${unused.slice(0, MAX_SHOWN).map((line, index) => html`<li key=${index}>${findTitle(line)}</li>`)}</ul>`}
     <p class="parcel-choices">
-      ${is_preview && added > 0 && html`<button class="primary" onClick=${() => attempt(() => importCalendar(file))}>${t("bring_calendar_add", { added })}</button>`}
+      ${is_preview && changed > 0 && html`<button class="primary" onClick=${() => attempt(() => importCalendar(file))}>${fresh ? t("bring_calendar_add", { added }) : t("bring_calendar_change", { count: changed })}</button>`}
       ${!is_preview && html`<a href="/memory" onClick=${followLink}>${t("bring_see_at", { place: t("tasks_title") })}</a>`}
-      <button class="quiet" onClick=${() => dismissCalendar(file)}>${t(is_preview && added ? "bring_put_away" : "close")}</button></p>
+      <button class="quiet" onClick=${() => dismissCalendar(file)}>${t(is_preview && changed ? "bring_put_away" : "close")}</button></p>
   </li>`;
 }
 

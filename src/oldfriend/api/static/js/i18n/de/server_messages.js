@@ -21,6 +21,7 @@ export default {
   said_block_too_long: "Das sind {count} Zeichen; {longest} passen hinein. Kürze es.",
   said_bot_calls_otherwise: "Telegram meldet sich nicht so, wie es eingestellt ist. „oldfriend serve“ stellt das beim Start richtig; wenn es schon läuft, benutzt ein anderes Programm diesen Bot.",
   said_bot_heard_elsewhere: "Ein anderes Programm benutzt diesen Telegram-Bot. Halte es an, oder nimm einen eigenen Bot.",
+  said_platform_unreadable: "Unter der Adresse von {platform} antwortet etwas anderes. Prüfe Adresse und Netz, und versuch es noch einmal.",
   said_bot_hears_little: "Telegram: In {names} kommt nur an, was an den Bot gerichtet ist. Damit alles ankommt, schreib /setprivacy an @BotFather, wähl „Disable“ und füge den Bot der Gruppe noch einmal hinzu.",
   said_bot_holds: "Bei Telegram {count|wartet|warten} {count} {count|Neuigkeit|Neuigkeiten}, die niemand abgeholt hat. Läuft Oldfriend?",
   said_bot_not_delivered: "Telegram konnte zuletzt nicht an {address} zustellen.",

@@ -21,6 +21,7 @@ export default {
   said_block_too_long: "That has {count} characters; {longest} fit. Shorten it.",
   said_bot_calls_otherwise: "Telegram {whom}, but {how}. “oldfriend serve” changes that when it starts; if it is already running, another program uses this bot.",
   said_bot_heard_elsewhere: "Another program uses this Telegram bot. Stop it, or use a separate bot.",
+  said_platform_unreadable: "Something else answers at {platform}’s address. Check the address and the network, and try again.",
   said_bot_hears_little: "Telegram: of {names} it only receives what is said to it. To let it receive everything, write /setprivacy to @BotFather, choose Disable, and add the bot to the group again.",
   said_bot_holds: "Telegram holds {count} {count|update that has|updates that have} not been fetched. Is Oldfriend running?",
   said_bot_not_delivered: "Telegram could not deliver to {address} last time: {error}",

@@ -21,6 +21,7 @@ export default {
   said_block_too_long: "Son {count} caracteres; caben {longest}. Acórtalo.",
   said_bot_calls_otherwise: "Telegram no avisa como está configurado. «oldfriend serve» lo corrige al arrancar; si ya está en marcha, otro programa usa este bot.",
   said_bot_heard_elsewhere: "Otro programa usa este bot de Telegram. Detenlo o usa un bot aparte.",
+  said_platform_unreadable: "En la dirección de {platform} responde otra cosa. Revisa la dirección y la red, y prueba otra vez.",
   said_bot_hears_little: "Telegram: de {names} solo recibe lo que se le dice al bot. Para que lo reciba todo, escribe /setprivacy a @BotFather, elige Disable y vuelve a añadir el bot al grupo.",
   said_bot_holds: "Telegram tiene {count} {count|novedad|novedades} que nadie ha recogido. ¿Está en marcha Oldfriend?",
   said_bot_not_delivered: "La última vez Telegram no pudo entregar en {address}.",

@@ -21,6 +21,7 @@ export default {
   said_block_too_long: "Cela fait {count} caractères ; {longest} tiennent. Raccourcis.",
   said_bot_calls_otherwise: "Telegram n’appelle pas comme c’est réglé. « oldfriend serve » le corrige au démarrage ; s’il tourne déjà, un autre programme se sert de ce bot.",
   said_bot_heard_elsewhere: "Un autre programme se sert de ce bot Telegram. Arrête-le, ou prends un bot à part.",
+  said_platform_unreadable: "Autre chose répond à l’adresse de {platform}. Vérifie l’adresse et le réseau, puis réessaie.",
   said_bot_hears_little: "Telegram : de {names}, il ne reçoit que ce qui s’adresse au bot. Pour qu’il reçoive tout, écris /setprivacy à @BotFather, choisis Disable, et ajoute à nouveau le bot au groupe.",
   said_bot_holds: "Telegram garde {count} {count|nouveauté|nouveautés} que personne n’a relevées. Oldfriend tourne-t-il ?",
   said_bot_not_delivered: "La dernière fois, Telegram n’a pas pu livrer à {address}.",

@@ -21,6 +21,7 @@ export default {
   said_block_too_long: "这段文字有 {count} 个字符；最多 {longest} 个。请缩短。",
   said_bot_calls_otherwise: "Telegram 通知的地址与设置不符。oldfriend serve 启动时会改正；如果它正在运行，就是有别的程序在用这个机器人。",
   said_bot_heard_elsewhere: "有别的程序在用这个 Telegram 机器人。请停掉它，或者另用一个机器人。",
+  said_platform_unreadable: "在 {platform} 的地址上应答的不是它。请检查地址和网络，再试一次。",
   said_bot_hears_little: "在 {names} 里，机器人只能听到对它说的话。要让它听到全部，请给 @BotFather 发 /setprivacy（选 Disable），再把机器人重新拉进群。",
   said_bot_holds: "Telegram 有 {count} 条更新没有人取。程序在运行吗？",
   said_bot_not_delivered: "Telegram 上次没能送达 {address}。",
