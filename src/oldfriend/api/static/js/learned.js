@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { api, PRECONDITION_FAILED } from "./api.js";
 import { showMessage } from "./chat.js";
-import { useModalFocus } from "./focus.js";
+import { announce, useModalFocus } from "./focus.js";
 import { html } from "./html.js";
 import { ActionIcon, KindIcon } from "./icons.js";
 import { followLink, navigate } from "./router.js";
@@ -235,7 +235,9 @@ async function sendVerdict(belief, verdict) {
   store.rejected.value = null;
   const opener = document.activeElement;
   try {
-    return await api.sendVerdict(belief, verdict);
+    const updated = await api.sendVerdict(belief, verdict);
+    if (verdict === "confirm") announce(t("doubt_confirmed", { text: belief.sentence }));
+    return updated;
   } catch (problem) {
     store.drawer.value = { kind: "problem", opener, text: await explainFailure(belief, problem) };
     return null;
