@@ -214,7 +214,7 @@ function Quote({ quote }) {
 }
 
 function Actions({ belief }) {
-  const actionButton = (name, onClick) => html`<button class="deed-icon" aria-label=${t(name)} title=${t(name)} onClick=${onClick}><${ActionIcon} name=${name} /></button>`;
+  const actionButton = (name, onClick) => html`<button class="deed-icon" aria-label=${t(name)} onClick=${onClick}><${ActionIcon} name=${name} /><span class="deed-name" aria-hidden="true">${t(name)}</span></button>`;
   return html`<p class="choices">
     ${belief.is_by_person ? html`<span class="good">${t("kept")}</span>` : actionButton("keep", () => sendVerdict(belief, "confirm"))}
     ${actionButton("wrong", () => reject(belief))}${actionButton("forget", () => navigate(`/forget/${belief.id}`))}</p>`;
