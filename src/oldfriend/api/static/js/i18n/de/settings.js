@@ -140,6 +140,7 @@ export default {
   settings_app_off: "nicht verbunden",
   settings_app_on: "verbunden",
   settings_app_paused: "ausgeschaltet",
+  settings_app_away: "nicht erreichbar seit {when}",
   settings_app_open: "bereit, du fehlst noch",
   settings_app_refused: "abgelehnt",
   settings_no_bot: "Es ist kein Bot verbunden. Frag die Person, die dieses Oldfriend betreibt.",

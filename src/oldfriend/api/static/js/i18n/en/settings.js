@@ -140,6 +140,7 @@ export default {
   settings_app_off: "not connected",
   settings_app_on: "connected",
   settings_app_paused: "switched off",
+  settings_app_away: "not reachable since {when}",
   settings_app_open: "ready: link yourself",
   settings_app_refused: "refused",
   settings_no_bot: "No bot is connected. Ask whoever runs this Oldfriend.",

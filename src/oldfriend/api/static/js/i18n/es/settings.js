@@ -140,6 +140,7 @@ export default {
   settings_app_off: "sin conectar",
   settings_app_on: "conectada",
   settings_app_paused: "apagada",
+  settings_app_away: "sin conexión desde {when}",
   settings_app_open: "lista: falta vincularte",
   settings_app_refused: "rechazada",
   settings_no_bot: "No hay ningún bot conectado. Pregunta a quien administra este Oldfriend.",

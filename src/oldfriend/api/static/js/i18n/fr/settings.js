@@ -140,6 +140,7 @@ export default {
   settings_app_off: "non connectée",
   settings_app_on: "connectée",
   settings_app_paused: "désactivée",
+  settings_app_away: "injoignable depuis {when}",
   settings_app_open: "prête, il ne manque que toi",
   settings_app_refused: "refusée",
   settings_no_bot: "Aucun bot n’est connecté. Demande à la personne qui gère cet Oldfriend.",

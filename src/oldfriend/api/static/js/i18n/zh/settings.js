@@ -140,6 +140,7 @@ export default {
   settings_app_off: "未连接",
   settings_app_on: "已连接",
   settings_app_paused: "已关闭",
+  settings_app_away: "自 {when} 起无法连接",
   settings_app_open: "已就绪，等你绑定",
   settings_app_refused: "被拒绝",
   settings_no_bot: "没有连接机器人。请联系运行这个 Oldfriend 的人。",
