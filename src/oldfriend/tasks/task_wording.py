@@ -14,6 +14,8 @@ from oldfriend.tasks.task import Task
 from oldfriend.tasks.told_time import Ambiguous, decode_guess
 
 MAX_LISTED: Final = 20
+MAX_LABEL_CHARS: Final = 40
+"""What a button shows on any channel; a longer time is shown by when it comes next."""
 
 
 class TaskWording:
@@ -109,7 +111,7 @@ class TaskWording:
         name, labels = self.ask_options(task)
         if name not in {"half", "week", "guess"}:
             return ()
-        if name == "guess" and "/" in stored[0] and task.time_words:
+        if name == "guess" and "/" in stored[0] and 0 < len(task.time_words) <= MAX_LABEL_CHARS:
             labels = [task.time_words]
         return tuple(zip(labels, stored, strict=True))
 

@@ -139,7 +139,7 @@ function findLabelDays(first, last, width) {
     const step = DAY_STEPS.find(fits(1)) ?? SHORT_DAYS;
     return Array.from({ length: Math.ceil((last - first) / step) }, (_, index) => first + index * step);
   }
-  const step = MONTH_STEPS.find(fits(MONTH_DAYS)) ?? MONTH_STEPS.at(-1);
+  const step = MONTH_STEPS.find(fits(MONTH_DAYS)) ?? MONTH_STEPS[MONTH_STEPS.length - 1];
   const [year, month] = toIsoDay(first).split("-").map(Number);
   const start = Math.ceil((year * 12 + month) / step) * step; // months since year 0, of the first one at the step after the first day
   const count = Math.ceil((last - first) / MONTH_DAYS / step) + 1;
