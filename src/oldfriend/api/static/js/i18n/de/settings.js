@@ -277,6 +277,7 @@ export default {
   settings_end_invitation_ask: "Der Link öffnet dann nichts mehr.",
   settings_invitation_ended: "Die Einladung ist zurückgezogen.",
   settings_places: "Deine Orte",
+  web_title: "diese Seite",
   openai_title: "Chatprogramm",
   settings_places_hint: "Wo ich dich kenne. Was du mir an einem davon erzählst, weiß ich an allen.",
   settings_place_leave: "trennen",

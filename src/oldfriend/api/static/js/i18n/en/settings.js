@@ -277,6 +277,7 @@ export default {
   settings_end_invitation_ask: "Its link won't open anything then.",
   settings_invitation_ended: "The invitation is withdrawn.",
   settings_places: "Your places",
+  web_title: "this page",
   openai_title: "Chat program",
   settings_places_hint: "Where I know you. Whatever you tell me in one of them, I know in all of them.",
   settings_place_leave: "unlink",

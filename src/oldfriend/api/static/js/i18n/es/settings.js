@@ -277,6 +277,7 @@ export default {
   settings_end_invitation_ask: "Su enlace ya no abrirá nada.",
   settings_invitation_ended: "La invitación se ha retirado.",
   settings_places: "Tus sitios",
+  web_title: "esta página",
   openai_title: "Programa de chat",
   settings_places_hint: "Donde te conozco. Lo que me cuentas en uno, lo sé en todos.",
   settings_place_leave: "desenlazar",

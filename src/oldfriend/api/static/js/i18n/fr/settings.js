@@ -277,6 +277,7 @@ export default {
   settings_end_invitation_ask: "Son lien n’ouvrira plus rien.",
   settings_invitation_ended: "L’invitation est retirée.",
   settings_places: "Tes lieux",
+  web_title: "cette page",
   openai_title: "Programme de chat",
   settings_places_hint: "Là où je te connais. Ce que tu me racontes dans l’un, je le sais dans tous.",
   settings_place_leave: "délier",

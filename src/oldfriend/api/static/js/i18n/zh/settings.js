@@ -277,6 +277,7 @@ export default {
   settings_end_invitation_ask: "之后链接就打不开了。",
   settings_invitation_ended: "邀请已撤回。",
   settings_places: "你的地方",
+  web_title: "本页",
   openai_title: "聊天程序",
   settings_places_hint: "我在这些地方认识你。在一处告诉我的，我在每一处都知道。",
   settings_place_leave: "断开",
