@@ -474,11 +474,7 @@ class TaskChangeRequest(RequestModel):
     later: SnoozeChoice | None = Field(
         default=None, description="For `snooze` in place of a time; by the person's clock."
     )
-    words: str = Field(
-        default="",
-        max_length=200,
-        description="For `answer`: one of the task's choices, or other words that tell the time.",
-    )
+    words: str = Field(default="", max_length=200, description="For `answer`: what is answered.")
 
 
 class GoalWishesRequest(RequestModel):
