@@ -87,6 +87,7 @@ CHOSEN = (
     "unasked_none_",
     "settings_join_",
     "openai_title",
+    "web_title",
 )
 """What is put together from a name that the house tells."""
 

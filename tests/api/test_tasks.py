@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from httpx import AsyncClient
 
-from tests.api.conftest import Browse, Site
+from tests.api.conftest import Browse, Site, events, told, until_topic
 from tests.engines import SQLITE_ONLY
 
 pytestmark = SQLITE_ONLY
@@ -71,6 +71,59 @@ async def test_words_are_read_as_in_a_chat_and_answered(browse: Browse) -> None:
     assert todo["answer"] == "On your list: “fix the bike”."
     assert "每天上午10点" in {each["repeats"] for each in chinese["items"]}
     assert neither.status_code == 422
+
+
+async def test_question_about_a_time_offers_its_choices(browse: Browse) -> None:
+    """Chosen by what each says, in whatever language the reminder was asked for."""
+    owner = await browse()
+    for words in (
+        "Remind me to call mum on 24 November 2035 at 8",
+        "Erinnere mich am 25. November 2035 um 7 an die Wäsche",
+    ):
+        await owner.post("/tasks", json={"words": words})
+    asking = (await owner.get("/tasks")).json()["items"]
+    offered = [[each["label"] for each in task["choices"]] for task in asking]
+    chosen = [
+        await owner.patch(
+            f"/tasks/{task['id']}",
+            json={"action": "answer", "words": task["choices"][1]["answer"]},
+        )
+        for task in asking
+    ]
+    again = await owner.patch(
+        f"/tasks/{asking[0]['id']}", json={"action": "answer", "words": "08:00"}
+    )
+
+    assert offered == [["08:00", "20:00"], ["07:00", "19:00"]]
+    assert [each.json()["due"][:16] for each in chosen] == ["2035-11-24T20:00", "2035-11-25T19:00"]
+    assert [each.json()["status"] for each in chosen] == ["open", "open"]
+    assert [each.json()["choices"] for each in chosen] == [[], []]
+    assert again.status_code == 422
+
+
+async def test_choice_is_a_button_below_the_question_in_the_talk(browse: Browse) -> None:
+    """Once it was answered otherwise, a press changes nothing."""
+    owner = await browse()
+    for words in (
+        "Remind me to call mum on 24 November 2035 at 8",
+        "Remind me to jog tomorrow at 7",
+    ):
+        await told(owner, words)
+    items = (await owner.get("/chat/messages")).json()["items"]
+    shown = [each for each in items if each["buttons"]]
+    evening = shown[0]["buttons"][1]
+    await told(owner, "in the morning")
+    for message in shown:
+        command = message["buttons"][1]["command"]
+        path = f"/chat/messages/{message['id']}/press"
+        position = (await owner.get("/chat/messages")).json()["position"]
+        await owner.post(path, json={"command": command})
+        await until_topic(events(owner, after=position), "chat.message.done")
+    tasks = {each["text"]: each for each in (await owner.get("/tasks")).json()["items"]}
+
+    assert evening["label"] == "20:00"
+    assert tasks["call mum"]["due"].startswith("2035-11-24T20:00")
+    assert "T07:00" in tasks["jog"]["due"]
 
 
 async def test_task_is_put_off_by_a_choice_and_put_back(browse: Browse) -> None:

@@ -154,3 +154,27 @@ async def test_audit_tells_what_was_done_unasked_and_who_was_not_let_in(
     ]
     assert "secret" not in everything.text
     assert (await omar.get("/audit")).json()["items"] == []
+
+
+async def test_audit_names_the_goal_with_its_amount_and_the_reminder(browse: Browse) -> None:
+    """As they are now; what is taken back has no amount any more."""
+    owner = await browse()
+    for words in (
+        "I want to run 200 km by 31 December 2035",
+        "I ran 12.5 km today",
+        "Remind me to water the fig on 24 November 2035 at 10:00",
+    ):
+        await told(owner, words)
+    items = (await owner.get("/audit", params={"kind": "tool"})).json()["items"]
+    (goal,) = (await owner.get("/goals")).json()["items"]
+    await owner.patch(f"/goals/{goal['id']}", json={"action": "undo"})
+    later = (await owner.get("/audit", params={"kind": "tool"})).json()["items"]
+
+    named = {(each["about"], each["amount"], each["unit"]) for each in items if each["about"]}
+    assert named == {
+        ("water the fig", None, None),
+        (goal["text"], 12.5, "km"),
+        (goal["text"], None, None),
+    }
+    assert {each["amount"] for each in later} == {None}
+    assert goal["id"] not in str(items)

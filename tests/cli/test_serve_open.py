@@ -75,11 +75,14 @@ def test_serve_open_uses_another_port_if_the_configured_one_is_taken(oldfriend: 
         refused = program("serve")
         with program.started("serve", "--open") as process:
             found = LINK.search(line_of(process.stdout))
+            told = [line_of(process.stdout) for _ in range(2)]
 
     assert refused.code == 1
     assert "cannot be listened at" in refused.stderr
     assert found
     assert int(found[1]) != port
+    assert f"Port {port} is taken" in told[-1]
+    assert found[1] in told[-1]
 
 
 @pytest.mark.slow

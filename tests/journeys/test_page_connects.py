@@ -1,5 +1,6 @@
 """Each app is connected on the page, as its guide says, and then talked on, as a person would."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -103,6 +104,24 @@ def test_an_app_is_connected_on_the_page_and_talked_on(
 
     assert FOUND in reply
     assert complaints == []
+
+
+def test_app_whose_platform_is_away_says_since_when(browser: Browser, tmp_path: Path) -> None:
+    """In its one line, and not that it is connected."""
+    away = {
+        "OLDFRIEND_TELEGRAM_TOKEN": f"123456:{'A' * 35}",
+        "OLDFRIEND_TELEGRAM_BASE_URL": "http://127.0.0.1:1",
+    }
+    program = on_any_port(Program(data=tmp_path / "data"), **away)
+    with served(program), opened(browser, new_link(program)) as (page, _):
+        line = open_app(page, "telegram").locator("summary")
+
+        def is_told() -> bool:
+            page.reload()
+            expect(line).to_contain_text(re.compile("ready|reachable"))
+            return "not reachable since" in line.inner_text()
+
+        until(is_told, within_s=60)
 
 
 def test_a_mailbox_is_connected_on_the_page_and_written_to(

@@ -161,6 +161,11 @@ def test_rows_that_only_repeat_a_message_are_folded(browser: Browser, program: P
         quote = learned.locator("li", has_text="cello")
         expect(quote).to_be_hidden()
         learned.get_by_text("Kept in your own words (1)").click()
+        assert quote.inner_text().count("playing the cello") == 1
+        name = quote.locator(".deed-name").first
+        expect(name).to_have_css("opacity", "0")
+        quote.get_by_role("button", name="keep").hover()
+        expect(name).to_have_css("opacity", "1")
         quote.get_by_role("button", name="wrong").click()
         quote.get_by_role("button", name="undo").click()
         expect(quote.get_by_role("button", name="wrong")).to_be_visible()

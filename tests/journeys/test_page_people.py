@@ -38,6 +38,8 @@ EMPTY = """() => {
     frame.bottom - Math.max(...drawn.map((each) => each.bottom)));
 }"""
 MOST_EMPTY_PX = 70
+BEYOND_THE_EDGE = """() => [...document.querySelectorAll(".filters .chip")]
+  .filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => one.textContent)"""
 SIZES = """() => [...document.querySelectorAll(".graph text")].map((one) =>
   parseFloat(getComputedStyle(one).fontSize) * one.ownerSVGElement.getScreenCTM().a)"""
 SMALLEST_PX = 11.5
@@ -64,12 +66,20 @@ def test_names_in_the_drawing_of_people_lie_beside_each_other(
     viewport = {"width": width, "height": height}
     with opened(browser, link := new_link(program), viewport=viewport) as (page, complaints):
         page.get_by_label("Say something …").wait_for()
+        page.goto(f"{link.partition('/#')[0]}/people")
+        page.locator(".filters .chip").last.wait_for()
+        beyond = page.evaluate(BEYOND_THE_EDGE)
         page.goto(f"{link.partition('/#')[0]}/people/graph")
         expect(page.locator(".bond-name").nth(FEWEST_TIES - 1)).to_be_attached()
+        legend, drawing = page.locator(".graph-legend").bounding_box(), page.locator(".graph")
+        frame = drawing.bounding_box()
         upon_each_other = page.evaluate(UPON_EACH_OTHER)
         empty = page.evaluate(EMPTY)
         smallest = min(page.evaluate(SIZES))
 
+    assert beyond == []
+    assert legend and frame
+    assert legend["y"] + legend["height"] <= frame["y"]
     assert upon_each_other == []
     assert empty < MOST_EMPTY_PX
     assert smallest >= SMALLEST_PX

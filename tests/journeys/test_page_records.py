@@ -21,6 +21,7 @@ from oldfriend.proactive.impulse_store import (
 )
 from oldfriend.proactive.policy import Impulse, ProactiveDecision
 from oldfriend.runtime.wiring import open_database
+from oldfriend.usage.program_questions import ProgramQuestion, save_question
 from oldfriend.usage.tool_log import LoggedToolUse, log_tool_use
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
@@ -238,6 +239,14 @@ def test_tools_and_what_was_done_are_listed_and_narrowed(
             )
             await log_tool_use(tx, owner, use)
         now = system_clock()
+        asked = ProgramQuestion(
+            program="Aide",
+            tool="recall",
+            asked="where do they live",
+            given=(new_id(now),),
+            asked_at=now,
+        )
+        await save_question(tx, owner, asked)
         await save_limitation(
             tx,
             Limitation(
@@ -251,11 +260,17 @@ def test_tools_and_what_was_done_are_listed_and_narrowed(
         rows = page.locator(".audit tbody tr")
         expect(rows).to_have_count(25)
         page.locator("#audit").get_by_role("button", name="Earlier").click()
-        expect(rows).to_have_count(30)
+        expect(rows).to_have_count(31)
         page.get_by_label("that ended").select_option("denied")
         expect(rows).to_have_count(1)
         expect(rows).to_contain_text("Read a page")
         expect(rows).to_contain_text("you said no")
+        page.get_by_label("that ended").select_option("")
+        page.get_by_label("Show").select_option("question")
+        expect(rows).to_contain_text("Aide · recall")
+        expect(rows).to_contain_text("where do they live")
+        rows.get_by_text("What it was given (1)").click()
+        expect(rows).to_contain_text("Some of it is gone by now.")
         page.get_by_label("Show").select_option("deletion")
         expect(page.get_by_text("Nothing of this kind.")).to_be_visible()
         go_to_settings(page, "Tools")

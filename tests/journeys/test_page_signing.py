@@ -157,6 +157,7 @@ def test_creating_a_token_asks_for_recent_sign_in_by_link(
         make_token(page, "watering")
         asking = page.locator(".sign-in-again")
         expect(asking).to_contain_text("oldfriend link")
+        expect(asking.get_by_role("button", name="Sign in with a passkey")).to_have_count(0)
         asking.get_by_role("button", name="go on").click()
         expect(asking).to_be_visible()  # nothing has changed yet
         other = page.context.new_page()

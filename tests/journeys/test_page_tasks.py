@@ -156,6 +156,66 @@ def test_yes_and_no_stand_below_the_open_question_only(browser: Browser, program
     assert complaints == []
 
 
+def test_question_about_a_time_is_answered_by_a_button(browser: Browser, program: Program) -> None:
+    """Below the question in the talk, and in the list, where its day shows it then."""
+    times = re.compile(r"^\d{2}:\d{2}$")
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        say(page, "Remind me to jog tomorrow at 7")
+        offered = page.get_by_role("button", name=times)
+        expect(offered).to_have_text(["07:00", "19:00"])
+        offered.last.press("Enter")
+        expect(page.locator(".mine .bubble").last).to_have_text("19:00")
+        expect(page.locator(".theirs .bubble").last).to_contain_text("19:00")
+        expect(offered).to_have_count(0)
+        go_to_memory(page)
+        add(page, "remind me to water the plants tomorrow at 8")
+        plants = page.get_by_role("listitem").filter(has_text="water the plants")
+        plants.get_by_role("button", name="20:00").press("Enter")
+        expect(plants).to_contain_text(", 20:00")
+        expect(plants.get_by_role("button", name=times)).to_have_count(0)
+        tomorrow = from_micros(system_clock(), "Europe/Lisbon").date() + timedelta(days=1)
+        page.goto(f"{page.url.partition('/memory')[0]}/days/{tomorrow}")
+        expect(page.get_by_role("main")).to_contain_text("water the plants")
+
+    assert complaints == []
+
+
+def test_focus_goes_on_to_the_next_row_and_then_to_the_heading(
+    browser: Browser, program: Program
+) -> None:
+    """Of reminders and of beliefs, by keyboard alone; what was done is said."""
+    where = "() => [document.activeElement.tagName, document.activeElement.textContent]"
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        for number in range(4):
+            say(page, f"Remember that box {number} is in the cellar.")
+        expect(page.locator(".learned .belief")).to_have_count(4)
+        page.locator(".learned .belief").first.get_by_role("button", name="keep").press("Enter")
+        expect(page.locator(".learned .belief").first).to_contain_text("kept")
+        expect(page.get_by_role("button", name="wrong").first).to_be_focused()
+        go_to_memory(page)
+        for text in ("Fix the bike", "Buy salt"):
+            add(page, text)
+            expect(page.get_by_role("listitem").filter(has_text=text)).to_be_visible()
+        tasks = page.get_by_role("region", name="Reminders and to-dos")
+        done = tasks.get_by_role("button", name="Done")
+        done.first.press("Enter")
+        expect(tasks.get_by_role("listitem")).to_have_count(1)
+        expect(done).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(tasks.get_by_role("listitem")).to_have_count(0)
+        expect(tasks.get_by_role("heading")).to_be_focused()
+        rows = page.locator(".rows .row")
+        rows.first.get_by_role("button", name="pin").press("Enter")
+        expect(page.locator("body > * [role=status]", has_text="pinned: ")).to_be_attached()
+        page.locator(".row").get_by_role("button", name="keep").first.press("Enter")
+        expect(page.locator("[role=status]", has_text="kept: ")).to_be_attached()
+        assert page.evaluate(where)[0] != "BODY"
+        rows.first.get_by_role("button", name="wrong").press("Enter")
+        expect(rows.first.get_by_role("button", name="Undo")).to_be_focused()
+
+    assert complaints == []
+
+
 def test_calendar_address_is_made_shown_once_and_revoked(
     browser: Browser, program: Program
 ) -> None:
@@ -239,12 +299,23 @@ def test_goal_shows_how_much_of_its_amount_is_done(browser: Browser, program: Pr
     with served(program), opened(browser, new_link(program)) as (page, complaints):
         say(page, "I want to run 200 km by 31 December 2035")
         go_to_memory(page)
-        running = page.get_by_role("region", name="Goals").get_by_role("listitem")
+        running = page.locator(".task").filter(has_text="run 200 km")
         expect(running).to_contain_text("0 of 200 km")
         page.get_by_role("navigation").get_by_role("link", name="Chat", exact=True).click()
         say(page, "I ran 12.5 km today")
         go_to_memory(page)
         expect(running).to_contain_text("12.5 of 200 km")
+        running.get_by_role("button", name="Did it").press("Enter")
+        running.get_by_label("How much, in km").fill("3")
+        page.keyboard.press("Enter")
+        expect(running).to_contain_text("15.5 of 200 km")
+        running.get_by_text("What was counted").click()
+        expect(running.get_by_role("button", name="Take back")).to_have_count(2)
+        running.get_by_role("button", name="Take back").first.click()
+        expect(running).to_contain_text("12.5 of 200 km")
+        go_to_settings(page, "What I did for you")
+        counted = page.locator(".audit tbody tr").filter(has_text="12.5 km")
+        expect(counted).to_contain_text("run 200 km")
 
     assert complaints == []
 
@@ -306,6 +377,7 @@ def test_calendar_is_shown_before_it_is_put_on_the_list(
         expect(parcel).to_contain_text("1 entry to come, 1 new")
         expect(parcel).to_contain_text("Choir")
         expect(parcel).to_contain_text("1 is over")
+        expect(parcel.get_by_role("listitem").filter(has_text="Long ago")).to_be_visible()
         parcel.get_by_role("button", name="Put 1 entry on my list").click()
         expect(parcel.get_by_role("status")).to_have_text("1 is on your list now.")
         parcel.get_by_role("button", name="Close").click()

@@ -467,13 +467,14 @@ class TaskChangeRequest(RequestModel):
     """What becomes of a task."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"action": "done"}]})
-    action: TaskAction
+    action: TaskAction | Literal["answer"]
     due: str | None = Field(
         default=None, max_length=40, description="The new time, for `snooze` and `change`."
     )
     later: SnoozeChoice | None = Field(
         default=None, description="For `snooze` in place of a time; by the person's clock."
     )
+    words: str = Field(default="", max_length=200, description="For `answer`: what is answered.")
 
 
 class GoalWishesRequest(RequestModel):

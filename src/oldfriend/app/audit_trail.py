@@ -5,14 +5,21 @@ the memory itself, but what a program asked of it.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal, Protocol
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
+from oldfriend.goals.goal import STATUSES as GOAL_STATUSES
+from oldfriend.goals.goal import Goal, Progress
+from oldfriend.goals.goal_desk import UNMEASURED
+from oldfriend.goals.goal_store import list_goals
+from oldfriend.goals.goal_totals import PARTS_OF_UNIT, find_total
 from oldfriend.memory.deletion.audit_log import AuditEntry, list_audit_entries
+from oldfriend.tasks.task import STATUSES
+from oldfriend.tasks.task_store import list_tasks
 from oldfriend.usage.audit_events import (
     AuditEvent,
     EventKind,
@@ -56,6 +63,8 @@ EVENTS: Final[Mapping[EventKind, ListEvents]] = MappingProxyType(
         "stranger": list_stranger_events,
     }
 )
+REFS: Final = ("task", "goal", "step")
+"""The arguments by which rules log what they changed."""
 BATCH: Final = 200
 MAX_READ: Final = 2_000
 """Records that are looked through for one page."""
@@ -75,6 +84,10 @@ class AuditRecord:
     cost: int | None = None  # in millionths of a dollar; None: unknown, or none
     latency_us: int | None = None
     details: str = ""
+    refs: Mapping[str, str] = field(default_factory=dict)  # ids of the task, goal and step
+    about: str = ""  # the text of that reminder or goal, as it is now; empty if it is gone
+    amount: float | None = None  # what was counted for the goal
+    unit: str | None = None
     asked: str = ""  # the message that asked for it; empty: none did
     asked_by: str = ""  # the channel it came by, or the id of the program's token
     question: str = ""  # the id of a program's question
@@ -128,10 +141,52 @@ async def list_audit_trail(
             if wanted.matches(record):
                 found.append(record)
             if len(found) == limit:
-                return await add_askers(tx, person, found), position
+                return await complete(tx, person, found), position
         if len(batch) < BATCH:
-            return await add_askers(tx, person, found), None
-    return await add_askers(tx, person, found), position
+            return await complete(tx, person, found), None
+    return await complete(tx, person, found), position
+
+
+async def complete(
+    tx: Transaction, person: PersonId, records: Sequence[AuditRecord]
+) -> list[AuditRecord]:
+    """Return records with what asked for each, and the reminder or goal that it was about."""
+    return await add_subjects(tx, person, await add_askers(tx, person, records))
+
+
+async def add_subjects(
+    tx: Transaction, person: PersonId, records: Sequence[AuditRecord]
+) -> list[AuditRecord]:
+    """Return records with the texts of reminders and goals that are still there, and amounts."""
+    tasks, goals, steps = {}, {}, {}
+    if any("task" in each.refs for each in records):
+        listed = await list_tasks(tx, person, statuses=STATUSES, limit=MAX_READ)
+        tasks = {each.id: each.text for each in listed}
+    if any("goal" in each.refs for each in records):
+        states = await list_goals(tx, person, statuses=GOAL_STATUSES)
+        goals = {each.goal.id: each.goal for each in states}
+        steps = {step.id: step for each in states for step in each.progress}
+    return [
+        replace(each, about=tasks.get(each.refs["task"], ""))
+        if "task" in each.refs
+        else add_goal(each, goals.get(each.refs["goal"]), steps.get(each.refs.get("step", "")))
+        if "goal" in each.refs
+        else each
+        for each in records
+    ]
+
+
+def add_goal(record: AuditRecord, goal: Goal | None, step: Progress | None) -> AuditRecord:
+    """Return a record with the text of its goal, and how much was counted for it."""
+    if goal is None:
+        return record
+    total = None if goal.rhythm is not None else find_total(goal)
+    if step is None:
+        return replace(record, about=goal.text)
+    if total is None:
+        return replace(record, about=goal.text, amount=float(step.amount))
+    amount = None if step.amount == UNMEASURED else step.amount / PARTS_OF_UNIT
+    return replace(record, about=goal.text, amount=amount, unit=total.unit)
 
 
 async def add_askers(
@@ -196,7 +251,10 @@ def from_call(call: LoggedCall) -> AuditRecord:
 
 def from_tool_use(use: LoggedToolUse) -> AuditRecord:
     """Return the record of a tool."""
-    given = ", ".join(f"{name}: {value}" for name, value in use.arguments.items())
+    refs = {name: str(use.arguments[name]) for name in REFS if name in use.arguments}
+    if use.arguments.get("by") != "rules":
+        refs = {}  # a model names them in words
+    given = [f"{name}: {value}" for name, value in use.arguments.items() if name not in refs]
     return AuditRecord(
         at=use.made_at,
         kind="tool",
@@ -206,7 +264,8 @@ def from_tool_use(use: LoggedToolUse) -> AuditRecord:
         ending=use.status,
         turn=use.turn,
         latency_us=use.latency_us,
-        details=given,
+        details=", ".join(given),
+        refs=refs,
     )
 
 
@@ -222,6 +281,7 @@ def from_event(event: AuditEvent) -> AuditRecord:
         ending=event.ending,
         turn=event.turn,
         details=event.details,
+        refs={"task": event.task} if event.task else {},
         question=event.question,
         given=event.given,
     )

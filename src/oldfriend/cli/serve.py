@@ -147,7 +147,11 @@ async def build_greeting(
     """
     if open_browser:
         link = await create_sign_in_link(db, clock, settings, None, port=port)
-        return f"{await open_page(link)} (Ctrl-C stops it)"
+        opened = f"{await open_page(link)} (Ctrl-C stops it)"
+        wanted = settings.serve.port
+        if port == wanted or not wanted:
+            return opened
+        return f"{opened}\nPort {wanted} is taken by another program, so this is port {port}."
     status = f"Its state: {format_base_url(settings.serve.host, port)}/ready"
     page_hint = (
         format_link(await create_sign_in_link(db, clock, settings, None, port=port))

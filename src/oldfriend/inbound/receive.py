@@ -419,6 +419,8 @@ class ChannelListener:
                 await self._channel.listen(self._handle, self._cursors)
             except (PlatformUnavailable, StoreError) as error:
                 self._failures += 1
+                if isinstance(error, PlatformUnavailable):
+                    self._app.outages.note_failure(self._name, self._app.clock())
                 log_warning("channel-failed", error, channel=self._name, times=self._failures)
                 await asyncio.sleep(compute_backoff_s(error, self._failures))
 
@@ -437,6 +439,7 @@ class ChannelListener:
             await self._keep(event, error)
             return None
         self._failures = 0
+        self._app.outages.note_success(self._name)
         if reply is not None and not self._system_replies.full():
             self._system_replies.put_nowait(reply)
         return answer

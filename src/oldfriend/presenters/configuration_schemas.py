@@ -203,6 +203,9 @@ class ChannelSchema(Schema):
     """The state of a channel."""
 
     is_connected: bool
+    unreachable_since: str | None = field(
+        metadata=describe("Since when its platform is not reached; null if it is, or not known.")
+    )
     is_mine: bool = field(metadata=describe("Whether your account is linked."))
     pairs_by_code: bool = field(
         metadata=describe("Whether somebody new sends a code; if not, allowed addresses only.")

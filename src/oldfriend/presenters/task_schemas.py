@@ -12,6 +12,14 @@ from oldfriend.tasks.task_wording import TaskWording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskChoiceSchema(Schema):
+    """A time that the question about a task offers."""
+
+    label: str
+    answer: str = field(metadata=describe("The words that choose it."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSchema(Schema):
     """A reminder or a to-do."""
 
@@ -30,6 +38,9 @@ class TaskSchema(Schema):
         metadata=describe("How it repeats in the person's words; null if it was not said in words.")
     )
     question: str | None = field(metadata=describe("What is asked about its time, if it is."))
+    choices: tuple[TaskChoiceSchema, ...] = field(
+        metadata=describe("The times that the question offers; empty if it offers none.")
+    )
     created: str
     delivered: str | None = field(metadata=describe("When it was said last."))
     message: str | None = field(metadata=describe("The message that asked for it."))
@@ -40,6 +51,9 @@ class TaskSchema(Schema):
     @classmethod
     def from_domain(cls, task: Task, *, zone: str) -> Self:
         """Present a task, with times in the person's zone."""
+        wording = TaskWording(task.language, zone=zone, now=task.changed_at)
+        is_asking = task.status == "asking"
+        choices = wording.list_choices(task) if is_asking else ()
         return cls(
             id=task.id,
             text=task.text,
@@ -49,9 +63,8 @@ class TaskSchema(Schema):
             is_date_only=task.is_date_only,
             rrule=task.rrule,
             repeats=(task.time_words or None) if task.rrule else None,
-            question=TaskWording(task.language, zone=zone, now=task.changed_at).ask(task)
-            if task.status == "asking"
-            else None,
+            question=wording.ask(task) if is_asking else None,
+            choices=tuple(TaskChoiceSchema(label=label, answer=said) for label, said in choices),
             created=format_time(task.created_at, zone),
             delivered=format_time(task.delivered_at, zone),
             message=task.message,

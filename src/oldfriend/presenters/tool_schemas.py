@@ -174,6 +174,13 @@ class AuditRecordSchema(Schema):
     dollars: float | None = field(metadata=describe("Null if it is not known, or nothing."))
     ms: int | None
     details: str
+    about: str = field(
+        metadata=describe("The reminder or goal that it was about; empty if none, or it is gone.")
+    )
+    amount: float | None = field(
+        metadata=describe("How much was counted for the goal, in its unit or number; else null.")
+    )
+    unit: str | None
     asked: str = field(metadata=describe("The message that asked for it; empty if none did."))
     asked_by: str = field(
         metadata=describe("The channel that it came by, or the id of the program's token.")
@@ -200,6 +207,9 @@ class AuditRecordSchema(Schema):
             dollars=None if record.cost is None else record.cost / MICRODOLLARS,
             ms=None if record.latency_us is None else round(record.latency_us / MILLISECOND_US),
             details=record.details,
+            about=record.about,
+            amount=record.amount,
+            unit=record.unit,
             asked=record.asked,
             asked_by=record.asked_by,
             question=record.question,

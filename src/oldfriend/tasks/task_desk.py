@@ -10,7 +10,7 @@ from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.ids import new_random_id
 from oldfriend.search.tokenizer import tokenize
 from oldfriend.tasks.asked_task import AskedTask
-from oldfriend.tasks.offered_times import resolve_beside
+from oldfriend.tasks.offered_times import add_answer, resolve_beside
 from oldfriend.tasks.recurrence import find_next
 from oldfriend.tasks.series_moves import move_once, move_series
 from oldfriend.tasks.series_phrases import DAY_HOUR
@@ -453,9 +453,9 @@ class TaskDesk:
         words = task.time_words if task.status == "asking" else asked_words
         name, *options = question.split(" ")
         offered = decode_guess(options[0], self.scope.zone, DAY_HOUR) if name == "guess" else None
-        if offered is not None and known == "yes":
+        if offered is not None and (known == "yes" or text in options):
             return self.accept(task, offered, action)
-        told = choose_option(name, options, known) or self.phrases.read_answer(text)
+        told = choose_option(name, options, known, text) or self.phrases.read_answer(text)
         if told is None:
             return None
         beside = None if offered is None else resolve_beside(self.resolver, offered, told)
@@ -464,7 +464,7 @@ class TaskDesk:
         is_hour = offered is not None and {each.kind for each in told.words} <= {"clock", "part"}
         old = self.read_told("" if is_hour else name, words)  # of a series that was offered
         merged = told if old is None else old.updated(told)
-        words = f"{words} {text}".strip()
+        words = add_answer(self.phrases.book, words, text)
         desk = self
         if told.day is None and told.amount is None:  # "tomorrow" is that of the question
             asked_at = min(task.changed_at, self.scope.told_at, said_at or task.changed_at)

@@ -8,6 +8,7 @@ from oldfriend.domain.clock import SECOND, Micros, from_micros
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.messages import Person
+from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.memory.people import lock_person
 from oldfriend.prompts.locale_phrases import choose_language
 from oldfriend.tasks.recurrence import find_next, validate_rule
@@ -155,3 +156,25 @@ async def store(tx: Transaction, decision: DeskDecision, *, now: Micros) -> None
         await save_task(tx, task)
         await schedule_reminder(tx, task, now=now)
     await tx.notify()
+
+
+def decide_answer(desk: TaskDesk, task: Task, words: str) -> DeskDecision | None:
+    """Answer the question about a task's time in the language of the task; None: it is none."""
+    if task.question is None:
+        return None
+    phrases = load_task_phrases(choose_language_with("tasks", task.language))
+    return TaskDesk(desk.scope, phrases, desk.tasks).answer(task, words)
+
+
+async def answer_task(
+    tx: Transaction, person: Person, partial_id: str, words: str, *, now: Micros
+) -> tuple[Task, DeskDecision]:
+    """Answer the question about a task's time. Raises NotFound, InvalidInput."""
+    await lock_person(tx, person.id)
+    task = await get_task(tx, person.id, partial_id)
+    desk = await open_desk(tx, person, now=now)
+    decision = decide_answer(desk, task, words.strip()) if task.is_active else None
+    if decision is None or not decision.saved:
+        raise InvalidInput("That tells no time that was asked about.")
+    await store(tx, decision, now=now)
+    return decision.saved[0][0], decision

@@ -5,7 +5,7 @@ from datetime import date
 from functools import cache
 from typing import Any, Final
 
-from oldfriend.domain.buttons import Button
+from oldfriend.domain.buttons import MAX_COMMAND_BYTES, Button
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
@@ -14,6 +14,8 @@ from oldfriend.tasks.task import Task
 from oldfriend.tasks.told_time import Ambiguous, decode_guess
 
 MAX_LISTED: Final = 20
+MAX_LABEL_CHARS: Final = 40
+"""What a button shows on any channel; a longer time is shown by when it comes next."""
 
 
 class TaskWording:
@@ -102,6 +104,28 @@ class TaskWording:
                 self.format_when(each.due_at, is_date_only=each.is_date_only) for each in guessed
             ]
         return name, options
+
+    def list_choices(self, task: Task) -> tuple[tuple[str, str], ...]:
+        """Return what a button may choose of the times in question: its label, and the answer."""
+        stored = (task.question or "").partition("\n")[0].split(" ")[1:]
+        name, labels = self.ask_options(task)
+        if name not in {"half", "week", "guess"}:
+            return ()
+        if name == "guess" and "/" in stored[0] and 0 < len(task.time_words) <= MAX_LABEL_CHARS:
+            labels = [task.time_words]
+        return tuple(zip(labels, stored, strict=True))
+
+    def build_choice_buttons(self, task: Task) -> tuple[Button, ...]:
+        """Return the buttons that answer the question about a time, where it offers any."""
+        commands = (
+            (label, f"/remind {task.short_id} {answer}")
+            for label, answer in self.list_choices(task)
+        )
+        return tuple(
+            Button(label, command)
+            for label, command in commands
+            if len(command.encode()) <= MAX_COMMAND_BYTES
+        )
 
     def list_tasks(self, tasks: Sequence[Task], *, among: Sequence[Task] = ()) -> str:
         """List tasks with the beginnings of their ids, and their numbers ``among`` others."""

@@ -146,10 +146,17 @@ def decode_guess(option: str, zone: str, hour: int) -> Resolved:
     return Resolved(due_at=due_at, is_date_only=is_date_only, rrule=rule or None)
 
 
-def choose_option(name: str, options: Sequence[str], known: str | None) -> Told | None:
-    """Return the time that an answer chooses of the two that a question offered."""
-    if len(options) != 2 or known is None:
+def choose_option(
+    name: str, options: Sequence[str], known: str | None, said: str = ""
+) -> Told | None:
+    """Return the time that an answer chooses of the two that a question offered.
+
+    A button says an option as it is stored.
+    """
+    if len(options) != 2:
         return None
+    if name in {"half", "week"} and said in options:
+        return tell_option(said)
     if name == "half" and known in {"morning", "evening", "first", "second"}:
         return tell_option(options[known in {"evening", "second"}])
     if name == "week" and known in {"first", "second"}:

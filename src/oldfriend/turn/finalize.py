@@ -102,7 +102,7 @@ def build_answer_buttons(
     """Return the buttons that answer the question before something is done, if one is asked."""
     is_asked = any(use.question for use in actions.tool_uses)
     if not is_asked and not any(each.asked_call for each in context.handled):
-        return ()
+        return next((each.buttons for each in context.handled if each.buttons), ())
     return load_tool_words(perception.reply_language).buttons
 
 

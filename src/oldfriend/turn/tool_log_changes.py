@@ -7,6 +7,7 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.json import JsonValue
 from oldfriend.turn.receipt_items import TOOLS_KEY, USEFUL_KEY
+from oldfriend.turn.request_handlers.goal_requests import GoalChange
 from oldfriend.turn.request_handlers.handler import HandledRequest
 from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.task_changes import SaveTask
@@ -78,10 +79,14 @@ def build_tool_log(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogHandledRequest:
-    """The change that logs what rules did as the tool that does the same; without any words."""
+    """The change that logs what rules did as the tool that does the same; without any words.
+
+    ``about``: the ids of the reminder or the goal, and of what was counted for it.
+    """
 
     tool: str
     intent: str
+    about: Mapping[str, JsonValue]
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
         """Write it into the log."""
@@ -91,7 +96,7 @@ class LogHandledRequest:
             name=self.tool,
             status="done",
             intent=self.intent,
-            arguments=BY_RULES,
+            arguments={**BY_RULES, **self.about},
             made_at=scope.now,
         )
         await log_tool_use(tx, scope.person.id, logged)
@@ -104,7 +109,20 @@ def build_rules_log(
     for each in handled:
         tool = "" if each.uses else find_tool(each)
         if tool:
-            yield LogHandledRequest(tool=tool, intent=intent)
+            for about in list_subjects(each) or [{}]:
+                yield LogHandledRequest(tool=tool, intent=intent, about=about)
+
+
+def list_subjects(handled: HandledRequest) -> list[dict[str, JsonValue]]:
+    """Return the ids of each reminder and goal that rules changed, and of what was counted."""
+    found: list[dict[str, JsonValue]] = []
+    for change in handled.changes:
+        if isinstance(change, SaveTask):
+            found.append({"task": change.task.id})
+        elif isinstance(change, GoalChange):
+            step = {} if change.progress is None else {"step": change.progress.id}
+            found.append({"goal": change.goal.id, **step})
+    return found
 
 
 def find_tool(handled: HandledRequest) -> str:

@@ -31,6 +31,7 @@ class AuditEvent:
     ending: str = "done"
     turn: str = ""
     details: str = ""
+    task: str = ""  # the id of a reminder
     question: str = ""  # the id of a program's question
     given: int | None = None  # how many messages and beliefs the program was given
 
@@ -55,7 +56,7 @@ async def list_reminder_events(
 ) -> list[AuditEvent]:
     """List the reminders that were sent, the newest first."""
     rows = await tx.rows(
-        """SELECT said_at, turn FROM message
+        """SELECT said_at, turn, external_id FROM message
            WHERE person = :person AND role = 'companion' AND external_id LIKE :ids
            AND replaced_at IS NULL AND (:until IS NULL OR said_at <= :until)
            ORDER BY said_at DESC, seq DESC LIMIT :limit""",
@@ -65,8 +66,14 @@ async def list_reminder_events(
         limit=limit,
     )
     return [
-        AuditEvent(at=int(at), kind="reminder", what="reminder", turn=turn or "")
-        for at, turn in rows
+        AuditEvent(
+            at=int(at),
+            kind="reminder",
+            what="reminder",
+            turn=turn or "",
+            task=external_id.removeprefix(REMINDER_IDS.rstrip("%")).partition("/")[0],
+        )
+        for at, turn, external_id in rows
     ]
 
 

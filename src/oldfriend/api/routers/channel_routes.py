@@ -84,6 +84,9 @@ async def show_channel(spec: ChannelDep, me: CurrentUser, hub: HubDep) -> Channe
     sees_all = me.person.is_owner and me.scope == "admin"
     return ChannelSchema(
         is_connected=known is not None,
+        unreachable_since=format_time(
+            app.outages.find_start(spec.name, app.clock()), me.person.zone
+        ),
         bot=await find_bot_name(spec, app.settings),
         pairs_by_code=spec.pairs_by_code,
         is_mine=any(person.id == me.person.id for person, _ in linked),

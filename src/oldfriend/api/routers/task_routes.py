@@ -24,7 +24,7 @@ from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.request_sentences import read_requests
 from oldfriend.tasks.task import ACTIVE, STATUSES
 from oldfriend.tasks.task_desk import ANSWER_WITHIN, DeskDecision, TaskDesk
-from oldfriend.tasks.task_edits import add_task, edit_task, store
+from oldfriend.tasks.task_edits import add_task, answer_task, edit_task, store
 from oldfriend.tasks.task_phrases import TaskPhrases, load_task_phrases
 from oldfriend.tasks.task_store import MAX_TASKS, list_tasks
 
@@ -87,14 +87,17 @@ async def change_task(
 ) -> TaskSchema:
     """Mark a task as done, cancel it, put it off (`snooze`) or change its time.
 
-    `reopen` puts a task back that was done or cancelled.
+    `reopen` puts a task back that was done or cancelled; `answer` tells the time that is asked.
     """
     now = hub.app.clock()
     async with hub.app.db.begin_write() as tx:
-        due_at = parse_due(change.due, me.person.zone)
-        changed, _ = await edit_task(
-            tx, me.person, task, change.action, now=now, due_at=due_at, later=change.later
-        )
+        if change.action == "answer":
+            changed, _ = await answer_task(tx, me.person, task, change.words, now=now)
+        else:
+            due_at = parse_due(change.due, me.person.zone)
+            changed, _ = await edit_task(
+                tx, me.person, task, change.action, now=now, due_at=due_at, later=change.later
+            )
         await plan_next_look(tx, me.person.id, now=now)
     tell_of_change(me, hub)
     return TaskSchema.from_domain(changed, zone=me.person.zone)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from oldfriend.db.database import Database
+from oldfriend.domain.buttons import Button
 from oldfriend.domain.clock import Clock
 from oldfriend.lang.command_menu import translate_command
 from oldfriend.llm.model import ToolCall
@@ -45,6 +46,7 @@ class HandledRequest:
     rest: str | None = None  # what it left of the text for others; None if it does not say
     is_command: bool = False  # written as a command ("/tasks"), so no model is asked
     comes_last: bool = False  # told below the reply, to which it does not belong
+    buttons: tuple[Button, ...] = ()  # that answer what the text asks
     asked_call: ToolCall | None = None  # what the text asks about: the person's yes does it
     is_fallback: bool = False  # told only where no model answers, who knows as much
 

@@ -25,8 +25,9 @@ from oldfriend.tasks.request_sentences import list_undecided, read_requests
 from oldfriend.tasks.snooze_times import find_choice
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_desk import ANSWER_WITHIN, RECENT, DeskDecision, TaskDesk
+from oldfriend.tasks.task_edits import decide_answer
 from oldfriend.tasks.task_phrases import TaskPhrases, load_task_phrases
-from oldfriend.tasks.task_store import find_task, list_tasks
+from oldfriend.tasks.task_store import find_task, is_id_of, list_tasks
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
 from oldfriend.turn.request_handlers.clock_requests import tell_guessed_zone
 from oldfriend.turn.request_handlers.handler import (
@@ -280,6 +281,8 @@ async def is_stale_press(
             shown = await get_message(tx, message.person, MessageId(pressed))
     except NotFound:
         return True
+    if action == "remind":
+        return find_offered(desk, words) is None
     found = desk.find(AskedTask(action=action, ref=words.partition(" ")[0]))
     return [each.delivered_at for each in found] != [shown.at]
 
@@ -289,6 +292,10 @@ def run_command(desk: TaskDesk, action: Action, words: str) -> DeskDecision:
     phrases = desk.phrases
     asked: AskedTask | None = AskedTask(action=action, what=words, ref=words)
     if action == "remind":
+        offered = find_offered(desk, words)
+        chosen = None if offered is None else decide_answer(desk, *offered)
+        if chosen is not None:
+            return chosen
         asked = phrases.read_command_reminder(words)
     elif action in {"todo", "done", "cancel"} and not words:
         asked = (
@@ -314,6 +321,15 @@ def run_command(desk: TaskDesk, action: Action, words: str) -> DeskDecision:
         )
     found = None if asked is None else desk.handle(asked)
     return found or DeskDecision(text=desk.wording.say("not_found"))
+
+
+def find_offered(desk: TaskDesk, words: str) -> tuple[Task, str] | None:
+    """Return the task whose question a button answers, and the answer; None if it is no more."""
+    ref, _, answer = words.partition(" ")
+    for task in desk.tasks:
+        if is_id_of(task, {ref}) and answer in dict(desk.wording.list_choices(task)).values():
+            return task, answer
+    return None
 
 
 async def open_desk(context: HandlerContext, phrases: TaskPhrases) -> TaskDesk:
@@ -473,6 +489,7 @@ def build_handled(
     """Build what was handled from the decisions."""
     text = "\n".join(each.text for each in decisions)
     saved = [task for each in decisions for task, _ in each.saved]
+    asking = [each for each in saved if each.is_active and each.question is not None]
     return HandledRequest(
         name="tasks",
         text=text,
@@ -485,6 +502,7 @@ def build_handled(
             for task, earlier in each.saved
         ),
         items=tuple(item for each in decisions for item in list_items(each)),
+        buttons=desk.wording.build_choice_buttons(asking[0]) if len(asking) == 1 else (),
         is_whole_message=is_whole,
         is_command=is_command,
     )

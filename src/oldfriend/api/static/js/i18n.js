@@ -126,3 +126,6 @@ function format(iso, options) {
 function findLocale() {
   return navigator.languages.find((each) => each.startsWith(language.value)) ?? language.value;
 }
+
+/** Whether a sentence holds all that a quote says, as "You said: “…”" does. @param {string} sentence @param {{quote: string}} quote */
+export const isSaidIn = (sentence, { quote }) => sentence.toLowerCase().includes(quote.toLowerCase().replace(/[\s.!?。！？]+$/u, ""));

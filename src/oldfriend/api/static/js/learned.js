@@ -2,12 +2,12 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { api, PRECONDITION_FAILED } from "./api.js";
 import { showMessage } from "./chat.js";
-import { useModalFocus } from "./focus.js";
+import { announce, useModalFocus } from "./focus.js";
 import { html } from "./html.js";
 import { ActionIcon, KindIcon } from "./icons.js";
 import { followLink, navigate } from "./router.js";
 import * as store from "./store.js";
-import { formatShortDay, t, formatWeekday } from "./i18n.js";
+import { formatShortDay, isSaidIn, t, formatWeekday } from "./i18n.js";
 
 const DEBOUNCE_MS = 250;
 const UNDO_MS = 30_000;
@@ -47,10 +47,14 @@ function countNewestDay(entries) {
   return firstOlder < 0 ? entries.length : firstOlder;
 }
 
-/** Divides entries into those that say something, and those that only repeat a message of the person. @param {any[]} entries */
+/** Divides entries into those that say something, and those that only repeat a message of the person, unless one of
+ * the first was learned from the same words. @param {any[]} entries */
 function divideQuotes(entries) {
   const isQuote = ({ belief }) => belief.key === QUOTE_KEY && !belief.is_by_person;
-  return [entries.filter((each) => !isQuote(each)), entries.filter(isQuote)];
+  const worded = entries.filter((each) => !isQuote(each));
+  const quotes = worded.flatMap(({ belief }) => belief.words);
+  const isTold = ({ belief }) => quotes.some((quote) => belief.words.some((own) => own.message === quote.message && (isSaidIn(own.quote, quote) || isSaidIn(quote.quote, own))));
+  return [worded, entries.filter((each) => isQuote(each) && !isTold(each))];
 }
 
 /** Returns the entries with the just rejected one kept in its place. @param {any[]} entries */
@@ -166,7 +170,7 @@ function UnconfirmedRow({ belief, decide }) {
   return html`<li class="belief" ref=${row}>
     <${KindIcon} kind=${belief.kind} />
     <div><p class="text">${belief.sentence}</p>
-      ${belief.words.slice(0, 2).map((quote) => html`<${Quote} key=${quote.message + quote.quote} quote=${quote} />`)}
+      ${belief.words.slice(0, 2).map((quote) => html`<${Quote} key=${quote.message + quote.quote} quote=${quote} sentence=${belief.sentence} />`)}
       <p class="choices"><button class="quiet" onClick=${() => answer("confirm")}>${t("doubt_yes")}</button>
         <button class="quiet" onClick=${() => answer("reject")}>${t("doubt_no")}</button>
         <button class="quiet" onClick=${() => navigate(`/forget/${belief.id}`)}>${t("forget")}</button></p></div>
@@ -199,22 +203,22 @@ function LearnedRow({ entry }) {
   return html`<li class=${`belief ${isNew ? "is-new" : ""}`}>
     <${KindIcon} kind=${belief.kind} />
     <div><p class="text">${belief.sentence} ${status && html`<span class="pill">${status}</span>`}</p>
-      ${belief.words.slice(0, 2).map((quote) => html`<${Quote} key=${quote.message + quote.quote} quote=${quote} />`)}
+      ${belief.words.slice(0, 2).map((quote) => html`<${Quote} key=${quote.message + quote.quote} quote=${quote} sentence=${belief.sentence} />`)}
       ${source && html`<p class="meta">${t(source === "reflection" ? "thought_reflection" : "thought_tick")}</p>`}
       ${!belief.words.length && belief.is_by_person && html`<p class="meta">${t("learned_you")}</p>`}
       <${Actions} belief=${belief} /></div>
   </li>`;
 }
 
-function Quote({ quote }) {
+function Quote({ quote, sentence }) {
   const message = store.messages.value.find(({ id }) => id === quote.message);
   const isReworded = message?.version > 1 && !message.text.includes(quote.quote); // and not read again yet
   return html`<button class="words" onClick=${() => showMessage(quote.message)}>
-    <q>${quote.quote}</q> <time datetime=${quote.at}>${formatShortDay(quote.at)}</time>${isReworded && html` <span class="meta">${t("learned_reworded")}</span>`}${quote.diary_day && html` <span class="meta">${t("learned_diary", { day: formatShortDay(`${quote.diary_day}T12:00`) })}</span>`}</button>`;
+    ${!isSaidIn(sentence, quote) && html`<q>${quote.quote}</q> `}<time datetime=${quote.at}>${formatShortDay(quote.at)}</time>${isReworded && html` <span class="meta">${t("learned_reworded")}</span>`}${quote.diary_day && html` <span class="meta">${t("learned_diary", { day: formatShortDay(`${quote.diary_day}T12:00`) })}</span>`}</button>`;
 }
 
 function Actions({ belief }) {
-  const actionButton = (name, onClick) => html`<button class="deed-icon" aria-label=${t(name)} title=${t(name)} onClick=${onClick}><${ActionIcon} name=${name} /></button>`;
+  const actionButton = (name, onClick) => html`<button class="deed-icon" aria-label=${t(name)} onClick=${onClick}><${ActionIcon} name=${name} /><span class="deed-name" aria-hidden="true">${t(name)}</span></button>`;
   return html`<p class="choices">
     ${belief.is_by_person ? html`<span class="good">${t("kept")}</span>` : actionButton("keep", () => sendVerdict(belief, "confirm"))}
     ${actionButton("wrong", () => reject(belief))}${actionButton("forget", () => navigate(`/forget/${belief.id}`))}</p>`;
@@ -235,7 +239,9 @@ async function sendVerdict(belief, verdict) {
   store.rejected.value = null;
   const opener = document.activeElement;
   try {
-    return await api.sendVerdict(belief, verdict);
+    const updated = await api.sendVerdict(belief, verdict);
+    if (verdict === "confirm") announce(t("doubt_confirmed", { text: belief.sentence }));
+    return updated;
   } catch (problem) {
     store.drawer.value = { kind: "problem", opener, text: await explainFailure(belief, problem) };
     return null;

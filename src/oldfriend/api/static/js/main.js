@@ -6,6 +6,7 @@ import { api } from "./api.js";
 import { Chat } from "./chat.js";
 import { Drawer } from "./drawer.js";
 import { listen } from "./events.js";
+import { announcement, keepFocus } from "./focus.js";
 import { html } from "./html.js";
 import { openHelp } from "./keys.js";
 import { NotFound } from "./not_found.js";
@@ -34,7 +35,7 @@ function Page() {
     <div class=${`room ${isChat ? "is-talk" : ""} ${store.drawer.value ? "has-drawer" : ""}`}><${CompanionHeader} /><${Navigation} />
       ${isChat ? html`<${Chat} strip=${html`<${LearnedStrip} />`} /><${Learned} />` : currentPage.value === "nowhere"
         ? html`<main class="place" id="place" tabindex="-1"><${NotFound} /></main>` : html`<${LazyPage} key=${currentPage.value} name=${currentPage.value} />`}
-      </div><${Drawer} />`;
+      </div><${Drawer} /><p class="visually-hidden" role="status">${announcement.value}</p>`;
 }
 
 const PAGE_LOADERS = { // loaders of the pages, each in a bundle of its own
@@ -154,5 +155,6 @@ effect(() => {
   if (store.phase.value === "signed-out") unsubscribe().catch(() => {}); // no notifications after signing out
 });
 ready.then(() => render(html`<${Page} />`, /** @type {HTMLElement} */ (document.getElementById("page"))));
+keepFocus();
 addEventListener("hashchange", () => location.hash.length > MIN_LINK_CHARS && location.reload());
 start();

@@ -61,7 +61,7 @@ function OtherMessage({ message }) {
     ${message.buttons.length > 0 && html`<${Buttons} message=${message} />`}`;
 }
 
-const ANSWER_COMMANDS = ["/yes", "/no"]; // they answer the latest question only
+const ANSWER_COMMAND = /^\/(?:yes|no|remind)\b/; // they answer the latest question only
 
 /** The buttons of a message; null once one was pressed or none applies any more. */
 function Buttons({ message: { id, buttons } }) {
@@ -71,7 +71,7 @@ function Buttons({ message: { id, buttons } }) {
   const isPressed = all.some(({ pressed }) => pressed === id);
   const pressTurns = new Set(all.filter(({ pressed }) => pressed != null).map(({ turn }) => turn)); // replies to a button press ask no question
   const isLast = !store.hasLater.value && all.findLast(({ role, channel, turn }) => role === "companion" && channel === WEB_CHANNEL && !pressTurns.has(turn))?.id === id;
-  const offered = buttons.filter(({ command }) => isLast || !ANSWER_COMMANDS.includes(command));
+  const offered = buttons.filter(({ command }) => isLast || !ANSWER_COMMAND.test(command));
   if (isPressed || !offered.length) return null;
   const press = async (command) => {
     setSending(true);

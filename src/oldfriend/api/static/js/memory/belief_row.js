@@ -3,7 +3,7 @@ import { showMessage } from "../chat.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { followLink } from "../router.js";
-import { channelName, formatShortDay, t } from "../i18n.js";
+import { channelName, formatShortDay, isSaidIn, t } from "../i18n.js";
 import * as beliefList from "./belief_list.js";
 import { openForget, sendVerdict, reject } from "./decisions.js";
 import { dropRepeatedQuotes, formatFrequency, formatStatus, formatOwnTime } from "./labels.js";
@@ -28,7 +28,7 @@ export function BeliefRow({ belief }) {
         ${belief.is_pinned && html` <span class="pill pill-pinned">${t("memory_pinned")}</span>`}
         ${mark && html` <span class="pill pill-turned">${t(CHANGE_LABELS[mark])}</span>`}
         ${status && mark !== "gone" && html` <span class="pill">${status}</span>`}</p>
-      <p class="line-why">${time && html`<span>${time}</span>`}${quote && html`<${Quote} quote=${quote} hasDate=${!time} />`}${frequency && html`<span>${frequency}</span>`}${
+      <p class="line-why">${time && html`<span>${time}</span>`}${quote && html`<${Quote} quote=${quote} hasDate=${!time} sentence=${belief.sentence} />`}${frequency && html`<span>${frequency}</span>`}${
         belief.kind === "pattern" && belief.course.length > 1 && html`<${Sparkline} belief=${belief} />`}</p>
     </div>
     ${!beliefList.day.value && !belief.ended_at && html`<${RowActions} belief=${belief} />`}
@@ -42,10 +42,10 @@ export function RejectedRow({ belief, undo }) {
 }
 
 /** A quote that supports or contradicts a belief; a click shows its message in the chat. */
-export function Quote({ quote, hasDate = true }) {
+export function Quote({ quote, hasDate = true, sentence = "" }) {
   const source = [quote.role === "person" ? "" : quote.speaker, hasDate && formatShortDay(quote.at), quote.channel !== DEFAULT_CHANNEL && quote.channel && channelName(quote.channel)].filter(Boolean).join(" · ");
   return html`<button class="words" onClick=${() => showMessage(quote.message)}>
-    ${!quote.supports && html`<span class="pill">${t("memory_against")}</span> `}<q>${quote.quote}</q> <span class="where">${source}</span></button>`;
+    ${!quote.supports && html`<span class="pill">${t("memory_against")}</span> `}${isSaidIn(sentence, quote) ? html`<span class="where">${source || t("days_in_chat")}</span>` : html`<q>${quote.quote}</q> <span class="where">${source}</span>`}</button>`;
 }
 
 function RowActions({ belief }) {

@@ -1,19 +1,25 @@
 // The date slider: selects a day as of which beliefs are shown, with a bar for the changes of each day.
-// Its scale is not linear: it stops at days with changes, and a longer gap between them takes a few stops.
+// Its scale is linear in time; it stops at days with changes, and at a few days of a longer gap between them.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { findKind } from "../kinds.js";
 import { followLink } from "../router.js";
 import { t } from "../i18n.js";
 import * as beliefList from "./belief_list.js";
-import { formatCalendarDay, formatMonth, formatChangeCounts } from "./labels.js";
+import { findLocale, formatCalendarDay, formatMonth, formatChangeCounts } from "./labels.js";
 
 const DAY_MS = 86_400_000;
 const MARK_HEIGHT = 28;
-const MONTH_PX = 46, YEAR_PX = 44; // maximum width of a month's label, and of the year after it
+const LABEL_PX = 96; // room for a label with its year
+const TODAY_PX = 84; // room for the label of today
 const DAY_LABEL_PX = 80; // half the width of the label below the thumb
 const DEFAULT_WIDTH_PX = 600; // width of the line until it has been measured
 const MAX_GAP_STOPS = 3; // stops in the gap between two days with changes
+const SHORT_DAYS = 45; // up to so many days, single days are labeled in place of months
+const DAY_STEPS = [1, 2, 5, 10, 20, 45]; // days between two labels
+const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200]; // months between two labels
+const MONTH_DAYS = 30.4;
+const BACK_KEYS = ["ArrowLeft", "ArrowDown"], AHEAD_KEYS = ["ArrowRight", "ArrowUp"];
 
 const toDayNumber = (iso) => Math.round(Date.parse(`${iso}T00:00:00Z`) / DAY_MS);
 const toIsoDay = (number) => new Date(number * DAY_MS).toISOString().slice(0, 10);
@@ -53,16 +59,29 @@ export function DateSlider() {
   const earlier = changed.findLast((each) => each.number < selected);
   const later = changed.find((each) => each.number > selected);
   const atShown = changed.find((each) => each.number === selected);
+  const at = stops.indexOf(selected);
+  const onKey = (event) => {
+    const step = BACK_KEYS.includes(event.key) ? -1 : AHEAD_KEYS.includes(event.key) ? 1 : 0;
+    if (!step) return;
+    event.preventDefault(); // else it goes on by a day, at which nothing may have changed
+    moveTo(stops[at + step] ?? selected);
+  };
+  const drag = ({ target }) => {
+    const wanted = first + Number(target.value);
+    const nearest = stops.reduce((best, each) => (Math.abs(each - wanted) < Math.abs(best - wanted) ? each : best));
+    target.value = String(nearest - first);
+    moveTo(nearest);
+  };
   const title = selected === last ? t("memory_now") : t(isBySaid ? "memory_said_by" : "memory_as_of", { day: formatCalendarDay(toIsoDay(selected)) });
   const counts = atShown ? formatChangeCounts(atShown) : t(selected === last ? "memory_turned_none_today" : "memory_turned_none");
   return html`<section class=${`slider ${selected === last ? "" : "is-past"}`} aria-label=${t("memory_slider")} data-stays>
     <p class="slider-told"><strong aria-live="polite">${title}</strong> <span class="meta">${counts.split(" · ").map((each, index) => html`${index > 0 && " · "}<span class="whole">${each}</span>`)}</span></p>
     ${first < last && html`<div class="slider-track">
       <button class="step" disabled=${!earlier} aria-label=${t("memory_day_before")} title=${t("memory_day_before")} onClick=${() => moveTo(earlier.number)}>‹</button>
-      <div class="slider-line"><${Marks} changed=${changed} stops=${stops} selected=${selected} />
-        <input type="range" min="0" max=${stops.length - 1} step="1" value=${stops.indexOf(selected)} aria-label=${t("memory_slider")}
-          aria-valuetext=${`${title}. ${counts}`} onInput=${({ target }) => moveTo(stops[Number(target.value)])} />
-        <${Scale} stops=${stops} selected=${selected} isNow=${selected === last} /></div>
+      <div class="slider-line"><${Marks} changed=${changed} first=${first} last=${last} selected=${selected} />
+        <input type="range" min="0" max=${last - first} step="1" value=${selected - first} aria-label=${t("memory_slider")}
+          aria-valuetext=${`${title}. ${counts}`} onKeyDown=${onKey} onInput=${drag} />
+        <${Scale} first=${first} last=${last} selected=${selected} /></div>
       <button class="step" disabled=${selected === last} aria-label=${t("memory_day_after")} title=${t("memory_day_after")} onClick=${() => moveTo(later?.number ?? last)}>›</button>
     </div>`}
     ${first === last && html`<p class="meta">${t("memory_first_day")}</p>`}
@@ -80,8 +99,9 @@ function TimeBasisSelect() {
     <option value="said">${t("memory_way_said")}</option><option value="learned">${t("memory_way_learned")}</option></select>`;
 }
 
-/** Labels below the line: months as far as they fit, and the selected day under the thumb. */
-function Scale({ stops, selected, isNow }) {
+/** Labels below the line at their places in time: days or months as far as they fit, today, and the selected day under the thumb.
+ * @param {{first: number, last: number, selected: number}} props day numbers */
+function Scale({ first, last, selected }) {
   const line = useRef(null);
   const [width, setWidth] = useState(DEFAULT_WIDTH_PX);
   useEffect(() => {
@@ -89,23 +109,49 @@ function Scale({ stops, selected, isNow }) {
     resizeObserver.observe(line.current);
     return () => resizeObserver.disconnect();
   }, []);
-  const fractionOf = (index) => index / Math.max(1, stops.length - 1);
-  const thumb = fractionOf(stops.indexOf(selected));
-  const isCovered = (at, labelWidth) => !isNow && at < thumb + DAY_LABEL_PX / width && at + labelWidth > thumb - DAY_LABEL_PX / width; // by the label of the selected day
-  let freeFrom = 0; // fraction of the line from which on the next label fits
-  let lastName = "";
-  const months = stops.flatMap((number, index) => {
-    const [year, month] = toIsoDay(number).split("-").map(Number);
-    const name = toIsoDay(number).slice(0, 7);
-    const hasYear = lastName.slice(0, 4) !== name.slice(0, 4);
-    const labelWidth = (MONTH_PX + (hasYear ? YEAR_PX : 0)) / width;
-    if (name === lastName || fractionOf(index) < freeFrom || fractionOf(index) > 1 - labelWidth) return [];
-    freeFrom = fractionOf(index) + labelWidth;
-    lastName = name;
-    return isCovered(fractionOf(index), labelWidth) ? [] : [{ at: fractionOf(index), name: formatMonth(year, month, hasYear) }];
+  const isNow = selected === last;
+  const pxOf = (number) => ((number - first) / (last - first)) * width;
+  const thumb = pxOf(selected);
+  const isFree = (from, to) => isNow || to <= thumb - DAY_LABEL_PX || from >= thumb + DAY_LABEL_PX; // of the label of the selected day
+  let freeFrom = 0; // px from which on the next label fits
+  let lastYear = "";
+  const labels = findLabelDays(first, last, width).flatMap((number) => {
+    const from = pxOf(number);
+    if (from < freeFrom || from + LABEL_PX > width - TODAY_PX) return [];
+    const year = toIsoDay(number).slice(0, 4);
+    const text = formatLabel(number, last - first, year !== lastYear);
+    freeFrom = from + LABEL_PX;
+    lastYear = year;
+    return isFree(from, freeFrom) ? [{ from, text }] : [];
   });
-  return html`<div class="scale" aria-hidden="true" ref=${line}>${months.map(({ at, name }) => html`<span key=${at} style=${{ left: `${at * 100}%` }}>${name}</span>`)}
-    ${!isNow && html`<b style=${{ left: `${thumb * 100}%` }}>${formatCalendarDay(toIsoDay(selected))}</b>`}</div>`;
+  const isTodayShown = isFree(width - TODAY_PX, width);
+  return html`<div class="scale" aria-hidden="true" ref=${line}>${labels.map(({ from, text }) => html`<span key=${from} style=${{ left: `${(from / width) * 100}%` }}>${text}</span>`)}
+    ${isTodayShown && html`<span class="scale-today">${t("tasks_today")}</span>`}
+    ${!isNow && html`<b style=${{ left: `${(thumb / width) * 100}%` }}>${formatCalendarDay(toIsoDay(selected))}</b>`}</div>`;
+}
+
+/** The day numbers that labels stand for: the first day, and days or first days of months at a step that leaves room for each.
+ * @param {number} first @param {number} last @param {number} width of the line in px */
+function findLabelDays(first, last, width) {
+  const pxPerDay = width / (last - first);
+  const fits = (unitDays) => (step) => step * unitDays * pxPerDay >= LABEL_PX;
+  if (last - first <= SHORT_DAYS) {
+    const step = DAY_STEPS.find(fits(1)) ?? SHORT_DAYS;
+    return Array.from({ length: Math.ceil((last - first) / step) }, (_, index) => first + index * step);
+  }
+  const step = MONTH_STEPS.find(fits(MONTH_DAYS)) ?? MONTH_STEPS[MONTH_STEPS.length - 1];
+  const [year, month] = toIsoDay(first).split("-").map(Number);
+  const start = Math.ceil((year * 12 + month) / step) * step; // months since year 0, of the first one at the step after the first day
+  const count = Math.ceil((last - first) / MONTH_DAYS / step) + 1;
+  const starts = Array.from({ length: count }, (_, index) => start + index * step).map((months) => Date.UTC(Math.floor(months / 12), months % 12, 1) / DAY_MS);
+  return [first, ...starts.filter((number) => number > first && number < last)];
+}
+
+/** The text of a label: a day of a short time, else a month; with its year where that is another than of the label before. */
+function formatLabel(number, days, hasYear) {
+  const [year, month] = toIsoDay(number).split("-").map(Number);
+  if (days > SHORT_DAYS) return formatMonth(year, month, hasYear);
+  return new Intl.DateTimeFormat(findLocale(), { day: "numeric", month: "short", timeZone: "UTC" }).format(number * DAY_MS);
 }
 
 /** Links to the changes, moods and reflections; those that need several days are hidden on the first. */
@@ -120,10 +166,9 @@ export function DayExtras() {
 }
 
 /** A bar for each day, its height by the number of changes (logarithmic), colored by kind where kinds are known. */
-function Marks({ changed, stops, selected }) {
+function Marks({ changed, first, last, selected }) {
   const max = Math.max(1, ...changed.map(countChanges));
-  const indexByDay = new Map(stops.map((number, index) => [number, index]));
-  const x = (number) => ((indexByDay.get(number) ?? stops.length - 1) / Math.max(1, stops.length - 1)) * 1000;
+  const x = (number) => ((Math.min(number, last) - first) / (last - first)) * 1000;
   /** @type {Record<string, string>} */
   const paths = {};
   for (const each of changed) {

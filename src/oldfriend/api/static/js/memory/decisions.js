@@ -1,5 +1,6 @@
 // The person's decisions about a belief, sent at once, with undo where possible.
 import { PRECONDITION_FAILED } from "../api.js";
+import { announce } from "../focus.js";
 import { navigate } from "../router.js";
 import { t } from "../i18n.js";
 import * as beliefList from "./belief_list.js";
@@ -18,8 +19,14 @@ async function reloadIfChanged(belief, error) {
   throw new Error(t("memory_changed_by_other"));
 }
 
-/** Confirm, pin or unpin a belief. @param {any} belief @param {string} verdict */
-export const sendVerdict = (belief, verdict) => decide(belief, () => memoryApi.sendVerdict(belief, verdict));
+const TOLD = { confirm: () => t("kept"), pin: () => t("memory_pinned"), unpin: () => t("memory_unpinned") };
+
+/** Confirm, pin, unpin or reject a belief. @param {any} belief @param {string} verdict */
+export async function sendVerdict(belief, verdict) {
+  const updated = await decide(belief, () => memoryApi.sendVerdict(belief, verdict));
+  if (updated && TOLD[verdict]) announce(`${TOLD[verdict]()}: ${belief.sentence}`);
+  return updated;
+}
 
 /** Reject a belief as wrong, with undo. @param {any} belief */
 export async function reject(belief) {

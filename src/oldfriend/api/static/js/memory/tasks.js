@@ -31,7 +31,7 @@ export function Tasks() {
     if (!changed) return;
     const reopen = () => memoryApi.changeTask(task.id, { action: "reopen" });
     const moveBack = () => memoryApi.changeTask(task.id, { action: "change", due: task.due });
-    const isMoved = changes.action === "change" || changes.action === "snooze";
+    const isMoved = ["change", "snooze", "answer"].includes(changes.action);
     if (isMoved) actions.showRowStatus(t("tasks_moved", { text: changed.text, when: formatWhen(changed) }), changes.action === "change" && canMoveBack(task) ? moveBack : undefined);
     else if (changed.status in ENDED_PHRASES) actions.showRowStatus(t(ENDED_PHRASES[changed.status], { text: changed.text }), reopen);
   };
@@ -56,6 +56,8 @@ function Task({ task, change }) {
   return html`<li class="task">
     <div class="task-told"><p class="text" id=${name}>${task.text}</p>
       <p class="meta">${[task.status === "asking" ? task.question : formatWhen(task), formatRepetition(task), task.project && t("tasks_project", { project: task.project })].filter(Boolean).join(" · ")}</p></div>
+    ${task.choices.length > 0 && html`<p class="choices task-answers" role="group" aria-labelledby=${name}>${task.choices.map(({ label, answer }) =>
+      html`<button key=${answer} onClick=${() => change({ action: "answer", words: answer })}>${label}</button>`)}</p>`}
     <p class="choices">
       <button class="quiet" aria-describedby=${name} onClick=${() => change({ action: "done" })}>${t("tasks_done")}</button>
       ${task.kind === "reminder" && task.status !== "asking" &&

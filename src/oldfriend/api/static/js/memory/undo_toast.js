@@ -49,10 +49,10 @@ export function useRowActions(reload) {
   };
   /** Show a message, with a button if it can be undone. @param {string} text @param {(() => Promise<any>) | null} undo */
   const showStatus = (text, undo = null) => setStatus({ text, isBad: false, undo });
-  /** Show a message about a row and move the focus to the heading. @param {string} text @param {(() => Promise<any>) | null} undo */
+  /** Show a message about a row ; without any row left, the heading takes the focus. @param {string} text @param {(() => Promise<any>) | null} undo */
   const showRowStatus = (text, undo = null) => {
     showStatus(text, undo);
-    heading.current?.focus({ preventScroll: true }); // the pressed button may be gone with its row
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true }); // no row is left
   };
   const undoLast = async () => {
     if (await run(status.undo)) heading.current?.focus({ preventScroll: true });

@@ -34,8 +34,8 @@ export function Graph() {
   if (!layout) return html`<p class="empty" role="status">${t("loading")}</p>`;
   if (!layout.bonds.length) return html`<p class="empty">${t("people_no_ties")}</p>`;
   const kinds = Object.keys(KINDS).filter((kind) => layout.nodes.some((each) => each.kind === kind));
-  return html`<${GraphSvg} layout=${layout} />
-    <ul role="list" class="graph-legend" aria-label=${t("people_legend")}>${kinds.map((kind) => html`<li key=${kind}><svg class=${`node node-${kind}`} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"><circle cx="6" cy="6" r="5" /></svg>${t(KINDS[kind])}</li>`)}</ul>
+  return html`<ul role="list" class="graph-legend" aria-label=${t("people_legend")}>${kinds.map((kind) => html`<li key=${kind}><svg class=${`node node-${kind}`} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true"><circle cx="6" cy="6" r="5" /></svg>${t(KINDS[kind])}</li>`)}</ul>
+    <${GraphSvg} layout=${layout} />
     ${layout.leftOut > 0 && html`<p class="meta">${t("people_left_out", { count: layout.leftOut })}</p>`}
     <details><summary>${t("people_ties_read", { count: layout.bonds.length })}</summary>
       <ul>${layout.bonds.slice(0, 200).map((each) => html`<li key=${each.memory}>${each.text}</li>`)}</ul></details>`;
@@ -89,9 +89,9 @@ function placeLabels({ nodes, bonds, leftOut }, { fontScale }) {
     const positions = [node.id === PERSON_ID ? 32 : 28, -18].map((down) => ({ x: node.x, y: node.y + down * (fontScale > 1 ? 1.1 : 1) }));
     return { owner: node, positions, position: positions[0], box: boxOf(node.name, positions[0].x, positions[0].y, fontScale), measure: (position) => boxOf(node.name, position.x, position.y, fontScale) };
   });
-  const linkLabels = bonds.length > MAX_LABELED_LINKS ? [] : bonds.map((bond) => {
-    const { source, target } = bond;
-    const positions = LABEL_POSITIONS.map((fraction) => ({ x: source.x + fraction * (target.x - source.x), y: source.y + fraction * (target.y - source.y) + 4 }));
+  for (const bond of bonds) bond.sharedWith = findShared(bond, bonds);
+  const linkLabels = bonds.length > MAX_LABELED_LINKS ? [] : bonds.filter(isLabelOwner).map((bond) => {
+    const positions = LABEL_POSITIONS.map((fraction) => midpoint([bond, ...bond.sharedWith].map(({ source, target }) => ({ x: source.x + fraction * (target.x - source.x), y: source.y + fraction * (target.y - source.y) + 4 }))));
     return { owner: bond, positions, position: positions[0], box: boxOf(formatLink(bond), positions[0].x, positions[0].y, fontScale), measure: (position) => boxOf(formatLink(bond), position.x, position.y, fontScale) };
   });
   const labels = [...nodeLabels, ...linkLabels];
@@ -111,6 +111,17 @@ function placeLabels({ nodes, bonds, leftOut }, { fontScale }) {
   const boxes = [...circles, ...labels.map(({ box }) => box)];
   return { nodes, bonds, leftOut, boxes, cost: labels.reduce((sum, label) => sum + costOf(label, label.box), 0) };
 }
+
+/** The other link of the same name to the same node, if there is one: both are named once, between them. @param {any} bond @param {any[]} bonds */
+function findShared(bond, bonds) {
+  const others = bonds.filter((each) => each !== bond && each.tie === bond.tie && each.second === bond.second);
+  return others.length === 1 ? others : [];
+}
+
+const isLabelOwner = ({ memory, sharedWith: [other] }) => !other || memory < other.memory;
+
+/** @param {{x: number, y: number}[]} points */
+const midpoint = (points) => ({ x: points.reduce((sum, each) => sum + each.x, 0) / points.length, y: points.reduce((sum, each) => sum + each.y, 0) / points.length });
 
 /** The area in which two boxes overlap. */
 const overlapArea = (a, b) =>
@@ -177,7 +188,7 @@ function GraphSvg({ layout }) {
   return html`<svg class="graph" ref=${figure} viewBox=${computeViewBox(layout)} role="group" aria-label=${t("people_graph")} onMouseLeave=${() => setHighlighted(null)}>
     ${layout.bonds.map((each) => html`<line key=${each.memory} class=${`bond ${isFaint(each.first, each.second) ? "is-faint" : ""}`}
       x1=${each.source.x} y1=${each.source.y} x2=${each.target.x} y2=${each.target.y}><title>${each.text}</title></line>`)}
-    ${layout.bonds.filter((each) => layout.bonds.length <= MAX_LABELED_LINKS || (highlighted !== null && (each.first === highlighted || each.second === highlighted))).map((each) => html`<text key=${each.memory} aria-hidden="true"
+    ${layout.bonds.filter((each) => layout.bonds.length <= MAX_LABELED_LINKS ? isLabelOwner(each) : (highlighted !== null && (each.first === highlighted || each.second === highlighted))).map((each) => html`<text key=${each.memory} aria-hidden="true"
       class=${`bond-name ${isFaint(each.first, each.second) ? "is-faint" : ""}`} x=${each.nameX} y=${each.nameY} text-anchor="middle">${formatLink(each)}</text>`)}
     ${layout.nodes.map((each) => html`<g key=${each.id} class=${`node node-${each.kind} ${isFaint(each.id) && each.id !== highlighted ? "is-faint" : ""}`}
       transform=${`translate(${each.x} ${each.y})`} tabindex=${each.id === PERSON_ID ? -1 : 0} role=${each.id === PERSON_ID ? null : "link"}

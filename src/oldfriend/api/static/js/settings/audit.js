@@ -1,7 +1,7 @@
 // The audit log: model calls, tools, deletions and so on, each with its status, duration and cost.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
-import { channelName, formatShortDay, t } from "../i18n.js";
+import { channelName, formatShortDay, language, t } from "../i18n.js";
 import { settingsApi } from "./api.js";
 import { Section, ErrorMessage, useAction, Loading } from "./form_parts.js";
 import { formatUsd, formatUse } from "./spending.js";
@@ -53,13 +53,20 @@ function formatTitle({ kind, label, what, why, ending }) {
   return kind === "tool" ? [label, ""] : [t(TITLES[kind] ?? kind), ""];
 }
 
+/** The reminder or goal that an entry is about, and how much was counted for it. @param {any} record */
+function formatSubject({ about, amount, unit }) {
+  const counted = amount !== null && `+ ${amount.toLocaleString(language.value)} ${unit ?? ""}`.trim();
+  return [`“${about}”`, counted].filter(Boolean).join(" · ");
+}
+
 /** A row of the table, with the error if it failed. */
 function Row({ record }) {
   const { kind, label, what, why, status, ending, details } = record;
   const [title, by] = formatTitle({ kind, label, what, why, ending });
   const seconds = record.ms === null ? "–" : t("audit_seconds", { seconds: Math.round(record.ms / 100) / 10 });
   return html`<tr><th scope="row">${title}${status !== "ok" && html` <span class="pill bad">${t(kind === "tool" ? `tool_status_${record.ending.replaceAll(" ", "_")}` : `audit_${status}`, {}, record.ending)}</span>`}
-      ${by && html`<span class="hint">${by}</span>`}${details && html`<span class="hint clamped">${details}</span>`}
+      ${by && html`<span class="hint">${by}</span>`}${record.about && html`<span class="hint clamped">${formatSubject(record)}</span>`}
+      ${details && html`<span class="hint clamped">${details === "by: rules" ? t("audit_by_rules") : details}</span>`}
       ${record.asked && html`<span class="hint">${t("audit_asked", { where: channelName(record.asked_by) })}</span>`}
       ${record.given > 0 && html`<${Given} question=${record.question} count=${record.given} />`}</th>
     <td>${formatShortDay(record.at)}</td><td class="took">${seconds}</td><td>${record.dollars === null ? "–" : formatUsd(record.dollars)}</td></tr>`;

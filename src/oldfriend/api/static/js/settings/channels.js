@@ -4,7 +4,7 @@ import { CHANNELS } from "../channels.js";
 import { CopyButton } from "../chat/copy_button.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
-import { translateServerText, t, formatTime } from "../i18n.js";
+import { translateServerText, t, formatShortDay, formatTime } from "../i18n.js";
 import { SettingField, installSettings, loadSettings } from "./install_settings.js";
 import { settingsApi } from "./api.js";
 import { CollapsibleSection, Section, ConfirmButton, showDone, ErrorMessage, useChange, useLoaded, useAction, Loading } from "./form_parts.js";
@@ -20,8 +20,9 @@ function Channel({ channel, isOpen }) {
   useChange(store.linkedAccountsChanged.value, reload);
   const isPaused = installSettings.value?.[`${channel}.enabled`]?.value === false;
   const connected = isPaused ? "settings_app_paused" : status?.is_mine ? "settings_app_on" : "settings_app_open";
-  const state = loadError ? t("lost") : status && t(status.is_connected ? connected : "settings_app_off");
-  return html`<${CollapsibleSection} id=${channel} title=${t(`${channel}_title`)} state=${state} isGood=${status?.is_connected && status.is_mine && !isPaused} isOpen=${isOpen}>
+  const since = status?.is_connected && !isPaused && status.unreachable_since;
+  const state = loadError ? t("lost") : since ? t("settings_app_away", { when: formatShortDay(since) }) : status && t(status.is_connected ? connected : "settings_app_off");
+  return html`<${CollapsibleSection} id=${channel} title=${t(`${channel}_title`)} state=${state} isGood=${status?.is_connected && status.is_mine && !isPaused && !since} isOpen=${isOpen}>
     <p class="lead">${t(`${channel}_lead`)}</p>
     ${status ? html`<${ChannelContent} channel=${channel} status=${status} isOwner=${store.me.value.is_owner} reload=${reload} />` : html`<${Loading} error=${loadError} reload=${reload} />`}</${CollapsibleSection}>`;
 }

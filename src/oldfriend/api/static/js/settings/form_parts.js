@@ -6,6 +6,7 @@ import { useFocus } from "../focus.js";
 import { html } from "../html.js";
 import { canUsePasskeys, signWithPasskey } from "../sign_in.js";
 import { t } from "../i18n.js";
+import { settingsApi } from "./api.js";
 
 const SKELETON_MS = 300;
 const UNDO_MS = 12_000;
@@ -111,9 +112,10 @@ export function ErrorMessage({ text }) {
 /** Asks for a fresh sign-in, then retries the action that needs it. @param {{retry: () => unknown}} props */
 function SignInAgain({ retry }) {
   const [error, setError] = useState("");
+  const [passkeys] = useLoaded(settingsApi.passkeys);
   const sign = () => signWithPasskey().then((isSigned) => isSigned && retry(), (failure) => setError(failure.message));
   return html`<div class="sign-in-again" role="alert"><p>${t("settings_sign_in_again")}</p>
-    <p class="choices">${canUsePasskeys && html`<button onClick=${sign}>${t("settings_passkey_sign_in")}</button>`}</p>
+    <p class="choices">${canUsePasskeys && passkeys?.items.length > 0 && html`<button onClick=${sign}>${t("settings_passkey_sign_in")}</button>`}</p>
     <p>${t("settings_sign_in_link")}</p><pre>oldfriend link</pre>
     <p class="choices"><button onClick=${retry}>${t("settings_sign_in_done")}</button></p>
     ${error && html`<p class="bad">${error}</p>`}</div>`;

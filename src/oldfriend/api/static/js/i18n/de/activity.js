@@ -64,6 +64,7 @@ export default {
   audit_given: "Was es bekommen hat ({count})",
   audit_given_gone: "Einiges davon gibt es nicht mehr.",
   audit_asked: "verlangt über {where}",
+  audit_by_rules: "ohne Sprachmodell verstanden",
   audit_one_failure: "Endgültig misslungen",
   audit_one_stranger: "Nicht hereingelassen",
   audit_status: "mit Ausgang",

@@ -187,6 +187,7 @@ export default {
   memory_against: "spricht dagegen",
   memory_pin: "anheften",
   memory_unpin: "lösen",
+  memory_unpinned: "gelöst",
   memory_merge: "zusammenführen mit …",
   memory_merge_with: "Was sagt dasselbe? Es wird damit zusammengeführt.",
   memory_merge_none: "Von dieser Art ist nichts ähnlich. Such nach anderen Worten.",

@@ -64,6 +64,7 @@ export default {
   audit_given: "What it was given ({count})",
   audit_given_gone: "Some of it is gone by now.",
   audit_asked: "asked for through {where}",
+  audit_by_rules: "understood without a model",
   audit_one_failure: "Failed for good",
   audit_one_stranger: "Not let in",
   audit_status: "that ended",

@@ -187,6 +187,7 @@ export default {
   memory_against: "against it",
   memory_pin: "pin",
   memory_unpin: "unpin",
+  memory_unpinned: "unpinned",
   memory_merge: "merge with …",
   memory_merge_with: "Which says the same? It joins this one.",
   memory_merge_none: "Nothing of this kind is like it. Search for other words.",

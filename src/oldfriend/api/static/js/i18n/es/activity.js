@@ -64,6 +64,7 @@ export default {
   audit_given: "Lo que recibió ({count})",
   audit_given_gone: "Una parte ya no existe.",
   audit_asked: "pedido por {where}",
+  audit_by_rules: "entendido sin un modelo",
   audit_one_failure: "Falló del todo",
   audit_one_stranger: "Sin acceso",
   audit_status: "que acabó",

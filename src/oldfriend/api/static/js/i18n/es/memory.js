@@ -187,6 +187,7 @@ export default {
   memory_against: "en contra",
   memory_pin: "fijar",
   memory_unpin: "soltar",
+  memory_unpinned: "ya no está fijado",
   memory_merge: "unir con…",
   memory_merge_with: "¿Cuál dice lo mismo? Se unirá a este.",
   memory_merge_none: "No hay nada parecido de este tipo. Busca con otras palabras.",

@@ -64,6 +64,7 @@ export default {
   audit_given: "Ce qu’il a reçu ({count})",
   audit_given_gone: "Une partie n’existe plus.",
   audit_asked: "demandé par {where}",
+  audit_by_rules: "compris sans modèle",
   audit_one_failure: "Échec définitif",
   audit_one_stranger: "Pas admis",
   audit_status: "terminé",

@@ -187,6 +187,7 @@ export default {
   memory_against: "contre",
   memory_pin: "épingler",
   memory_unpin: "détacher",
+  memory_unpinned: "détaché",
   memory_merge: "réunir avec…",
   memory_merge_with: "Lequel dit la même chose ? Il rejoindra celui-ci.",
   memory_merge_none: "Rien de semblable dans ce type. Cherche d’autres mots.",

@@ -64,6 +64,7 @@ export default {
   audit_given: "给它的内容（{count}）",
   audit_given_gone: "其中一些已经没有了。",
   audit_asked: "通过{where}要求",
+  audit_by_rules: "未使用模型即已理解",
   audit_one_failure: "彻底失败",
   audit_one_stranger: "没让进来",
   audit_status: "结果",

@@ -187,6 +187,7 @@ export default {
   memory_against: "相反的说法",
   memory_pin: "置顶",
   memory_unpin: "取消置顶",
+  memory_unpinned: "已取消置顶",
   memory_merge: "与……合并",
   memory_merge_with: "哪一条说的是同一件事？它会并入这一条。",
   memory_merge_none: "这一类里没有相似的。换些词搜索。",
