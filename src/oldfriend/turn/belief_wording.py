@@ -1,0 +1,294 @@
+"""Belief wording: beliefs told in any language with templates, from their keys and values.
+
+A value is kept as it was said; only dates, numbers and values that mean one thing everywhere
+("vegan", "married") are told in the reader's way. What has no template is not worded.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, FUTURE_KINDS
+from oldfriend.domain.belief_times import get_told_zone, is_whole_day, name_other_zone
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.memories import QUOTE_KEY, Memory
+from oldfriend.domain.relations import RELATION_BY_ROLE, RELATION_KEY
+from oldfriend.lang.language_pack import get_traits, list_languages, load_language_pack
+from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
+from oldfriend.search.synonyms import get_role_phrases, get_role_words
+from oldfriend.turn.quotes import format_day, format_moment
+
+_KEYS: Final[Mapping[str, str]] = {
+    "full_name": "name",
+    "nickname": "preferred_name",
+    "home": "location",
+    "residence": "location",
+    "lives_in": "location",
+    "origin": "birthplace",
+    "comes_from": "birthplace",
+    "date_of_birth": "birth_date",
+    "job": "occupation",
+    "profession": "occupation",
+    "work": "occupation",
+    "employer": "workplace",
+    "works_at": "workplace",
+    "studies_at": "school",
+    "university": "school",
+    **dict.fromkeys(("spouse", "wife", "husband", "boyfriend", "girlfriend"), "partner"),
+    "marital_status": "relationship_status",
+    "pet": "pets",
+    "language": "languages",
+    "allergy": "allergies",
+    "diet": "dietary",
+    **dict.fromkeys(("hobby", "hobbies", "likes", "prefers"), "interests"),
+    "conditions": "health",
+    "home_timezone": "timezone",
+}
+"""Keys and relations that are told as another key is."""
+_DAYS: Final = frozenset({"birthday", "birth_date"})
+_NUMBER: Final = re.compile(r"\d{1,3}")
+_ISO_DAY: Final = re.compile(r"(?:(\d{4})-|--)?(\d{1,2})-(\d{1,2})")
+_DAY: Final = re.compile(r"(?<!\d)(\d{1,2})(?!\d)")
+_YEAR: Final = re.compile(r"(?<!\d)\d{4}(?!\d)")
+_HAN_DAY: Final = re.compile(r"(?:(\d{4})年)?(\d{1,2})月(\d{1,2})[日号]?")
+_EDGES: Final = " .。!！?？"
+_INNER_MARKS: Final = re.compile(r"[,;:，；：、.。!?！？()（）]")
+MAX_NAME_WORDS: Final = 4
+MAX_HAN_NAME: Final = 8
+"""Characters of what may be a name or a thing in a script without blanks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Statement:
+    """A value under a key, of the person or of somebody with a name."""
+
+    name: str  # whose it is; "" is the person
+    key: str
+    value: str
+    said_in: str  # the language of the value
+    is_over: bool  # the value is so no more
+
+    @property
+    def side(self) -> str:
+        """The templates by which it is told."""
+        return "other" if self.name else "you"
+
+
+def word_belief(memory: Memory, language: str, *, then: str = "") -> str | None:
+    """Tell the person a belief in a language, from its key and value; None without a template.
+
+    With ``then``, a time in words ("March 2024"), as what was so at that time.
+    """
+    told, stated = load_wording(language), _read_statement(memory, language)
+    if told is None:
+        return None
+    text = _word_role(memory, told)
+    if text is None and stated is not None:
+        then = "" if stated.is_over else then
+        if then and (past := _word_past(stated, told, then)):
+            return _capitalize(past)
+        text = _word_closed_value(stated, told) or _word_value(stated, told)
+    if text is None:
+        return None
+    text = _capitalize(text)
+    if stated is not None and stated.is_over:
+        return str(told["over"]).format(text=text)
+    return str(told["then"]).format(when=then, text=text) if then else text
+
+
+def quote_own_words(memory: Memory, words: str, language: str, zone: str) -> str:
+    """Quote the words of a belief that no template fits, behind its time in a language."""
+    told = load_wording(language)
+    if told is None:
+        return words
+    book, words = load_phrases(language), strip_due(memory, words, zone)
+    quoted = str(told["own_words"]).format(words=words)
+    if memory.kind in FUTURE_KINDS and memory.due_at is not None:
+        part = "promised" if memory.kind == "commitment" else "coming"
+        when = format_due(book, memory, memory.due_at, zone)
+        return str(told[part]).format(when=when, words=quoted)
+    if memory.happened_during is not None:
+        when = format_day(
+            book, memory.happened_during[0], get_told_zone(memory, zone), memory.grain
+        )
+        return str(told["happened"]).format(when=when, words=quoted)
+    return quoted
+
+
+def strip_due(memory: Memory, text: str, zone: str) -> str:
+    """Return a text without the due time as its own language writes it."""
+    if memory.due_at is None or memory.language not in list_languages("phrases"):
+        return text
+    due = re.escape(format_due(load_phrases(memory.language), memory, memory.due_at, zone))
+    return re.sub(rf"\s?(?:[(（]{due}[)）]|[:：] ?{due}(?=\W*$))", "", text)
+
+
+def format_due(book: LocalePhrases, memory: Memory, due: Micros, zone: str) -> str:
+    """Format a due time as it was said: a month, a day, or a clock time and where it is so late."""
+    told_zone = get_told_zone(memory, zone)
+    if memory.grain or is_whole_day(due, told_zone):
+        return format_day(book, due, told_zone, memory.grain)
+    return f"{format_moment(book, due, told_zone)} {name_other_zone(memory, zone)}".rstrip()
+
+
+@cache
+def load_wording(language: str) -> Mapping[str, Any] | None:
+    """Load the templates of a language; None if it has none."""
+    pack = load_language_pack(language)
+    return {**pack.read("wording"), "language": language} if pack.has("wording") else None
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _read_statement(memory: Memory, language: str) -> _Statement | None:
+    """Read whose a value is and under which key; None if there is none, or it is nobody's."""
+    owner, _, key = memory.key.rpartition(":")
+    is_attribute = memory.kind in ATTRIBUTE_KINDS and memory.key != QUOTE_KEY
+    is_own = memory.subject == "person" and not owner
+    is_told = is_own if memory.kind == "triple" else is_attribute and (is_own or bool(owner))
+    if not is_told or not memory.value:
+        return None
+    over = load_wording(memory.language)
+    before = str(over["over_value"]).partition("{value}")[0] if over else ""
+    value = memory.value.strip(_EDGES)
+    is_over = bool(before) and value.lower().startswith(before)
+    return _Statement(
+        name=_name_owner(owner, memory.language, language) if owner else "",
+        key=_KEYS.get(key, key),
+        value=value[len(before) :] if is_over else value,
+        said_in=memory.language,
+        is_over=is_over,
+    )
+
+
+def _name_owner(owner: str, said_in: str, language: str) -> str:
+    """Name whom a key belongs to; by what they are to the person, where their role is the name."""
+    bare = _strip_leading(owner, said_in)
+    role = get_role_words(said_in).get(bare.lower(), bare)
+    return get_role_phrases(language).get(role, owner)
+
+
+def _word_role(memory: Memory, told: Mapping[str, Any]) -> str | None:
+    """Say what somebody is to the person; None if that is not what the belief holds."""
+    name, _, key = memory.key.rpartition(":")
+    if memory.kind == "triple":
+        template = told["roles"].get(memory.key) if memory.subject == "person" else None
+        return str(template).format(name=memory.value) if template else None
+    if memory.kind != "fact" or key != RELATION_KEY or not name:
+        return None
+    role = memory.value
+    phrase = get_role_phrases(told["language"]).get(role)
+    if phrase is not None and role not in told["roles"]:
+        return str(told["is"]).format(name=name, phrase=phrase)
+    template = told["roles"].get(role) or told["roles"].get(RELATION_BY_ROLE.get(role, ""))
+    return str(template).format(name=name) if template else None
+
+
+def _word_closed_value(stated: _Statement, told: Mapping[str, Any]) -> str | None:
+    """Tell a value that means one thing in all languages."""
+    meaning = _load_said_values(stated.said_in).get((stated.key, stated.value.casefold()))
+    pair = told["values"].get(stated.key, {}).get(meaning)
+    return str(pair[stated.side == "other"]).format(name=stated.name) if pair else None
+
+
+@cache
+def _load_said_values(language: str) -> Mapping[tuple[str, str], str]:
+    """Load how a language says the values that mean one thing, each with its meaning."""
+    told = load_wording(language)
+    return {
+        (key, form.strip().casefold()): meaning
+        for key, forms in (told["said"] if told else {}).items()
+        for meaning, said in forms.items()
+        for form in said.split(";")
+    }
+
+
+def _word_past(stated: _Statement, told: Mapping[str, Any], then: str) -> str | None:
+    """Tell a value as one of a time; None if only the present can be told of its key."""
+    template, plain = told[f"{stated.side}_was"].get(stated.key), _format_value(stated, told)
+    return _fill(str(template), plain, stated, told, then) if template and plain else None
+
+
+def _word_value(stated: _Statement, told: Mapping[str, Any]) -> str | None:
+    """Tell a value under a key: a name or thing in a sentence, a phrase behind a label."""
+    plain = _format_value(stated, told)
+    if plain is not None and (template := told[stated.side].get(stated.key)):
+        return _fill(str(template), plain, stated, told)
+    label = told[f"{stated.side}_label"].get(stated.key)
+    if label is None:
+        return None
+    words = plain or str(told["own_words"]).format(words=stated.value)
+    told_label = str(label).format(name=stated.name)
+    return str(told["labelled"]).format(label=told_label, words=words)
+
+
+def _fill(
+    template: str, value: str, stated: _Statement, told: Mapping[str, Any], then: str = ""
+) -> str:
+    """Fill a template, whose words before a name fit one that begins with a vowel."""
+    for place, filled in (("{value}", value), ("{name}", stated.name)):
+        if filled[:1] and filled[0].lower() in told["vowels"]:
+            for word, elided in told["elided"]:
+                template = template.replace(f"{word}{place}", f"{elided}{place}")
+    return template.format(name=stated.name, value=value, when=then)
+
+
+def _format_value(stated: _Statement, told: Mapping[str, Any]) -> str | None:
+    """Return a value that fits into a sentence; None if it is a phrase of its own language."""
+    if stated.key in _DAYS:
+        return _format_day_value(stated.value, stated.said_in, told)
+    if stated.key == "age":
+        number = _NUMBER.search(stated.value)
+        return number[0] if number else None
+    bare = _strip_leading(stated.value, stated.said_in)
+    traits = get_traits(stated.said_in)
+    words = bare.split()
+    is_long = len(words) > MAX_NAME_WORDS or (not traits.spaces and len(bare) > MAX_HAN_NAME)
+    is_phrase = any(word.lower() in traits.stop_words for word in words)
+    return None if not bare or is_long or is_phrase or _INNER_MARKS.search(bare) else bare
+
+
+def _strip_leading(value: str, language: str) -> str:
+    """Return a value without the articles and the like that it begins with."""
+    told = load_wording(language)
+    leading = str(told["leading"]).split() if told else []
+    words = value.split()
+    while len(words) > 1 and words[0].lower() in leading:
+        words = words[1:]
+    bare = " ".join(words) if told and leading else value
+    elided = next((each for each in leading if each[-1] in "’'" and bare.startswith(each)), "")
+    return bare.removeprefix(elided)
+
+
+def _format_day_value(value: str, language: str, told: Mapping[str, Any]) -> str | None:
+    """Format the day of the year, or the year, that a value names; None if it names none."""
+    book, said = load_phrases(str(told["language"])), _read_day(value, language)
+    if said is None:
+        return value if _YEAR.fullmatch(value) else None
+    year, month, day = said
+    name = book.date_formats.months[month - 1]
+    if year is None:
+        return str(told["month_day"]).format(day=day, month=name, number=month)
+    return book.date_formats.date.format(day=day, month=name, number=month, year=year)
+
+
+def _read_day(value: str, language: str) -> tuple[int | None, int, int] | None:
+    """Read the year, if it is told, the month and the day that a value names."""
+    found = _ISO_DAY.fullmatch(value) or _HAN_DAY.search(value)
+    if found:
+        year, month, day = (each and int(each) for each in found.groups())
+    else:
+        months = (
+            load_phrases(language).date_formats.months
+            if language in list_languages("phrases")
+            else ()
+        )
+        named = (at for at, each in enumerate(months, 1) if each.lower() in value.lower())
+        month, found_day, found_year = next(named, 0), _DAY.search(value), _YEAR.search(value)
+        day = int(found_day[0]) if found_day else 0
+        year = int(found_year[0]) if found_year else None
+    return (year, month, day) if 1 <= (month or 0) <= 12 and 1 <= (day or 0) <= 31 else None
