@@ -25,7 +25,7 @@ from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.evidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_stats_history
 from oldfriend.memory.receipts import MemoryUsage
 from oldfriend.presenters.base_schema import Schema, describe, format_exact_time, format_time
-from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.belief_sentences import tell_belief
 from oldfriend.presenters.message_schemas import (
     EvidenceQuote,
     EvidenceSchema,
@@ -58,6 +58,13 @@ class BeliefSchema(Schema):
     text: str
     sentence: str = field(
         metadata=describe("The text as a sentence to the person.", examples=["You live in Porto."])
+    )
+    sentence_language: str | None = field(
+        metadata=describe(
+            "The language of the sentence: yours (`Accept-Language`), unless it can only be told "
+            "in the words in which it was said.",
+            examples=["en"],
+        )
     )
     status: str | None = field(
         metadata=describe("The status, such as active, tentative or disputed.")
@@ -123,17 +130,21 @@ class BeliefSchema(Schema):
     words: tuple[EvidenceSchema, ...]
 
     @classmethod
-    def from_domain(cls, belief: BeliefDetails, *, zone: str) -> Self:
-        """Present a belief to the API."""
+    def from_domain(cls, belief: BeliefDetails, *, zone: str, language: str = "") -> Self:
+        """Present a belief to the API, as a sentence in a language; without one, in its own."""
         content = belief.content
+        told = (
+            tell_belief(content, belief.evidence, language=language, zone=zone)
+            if isinstance(content, Memory)
+            else None
+        )
         journaled = None if isinstance(content, Summary) else content
         common = cls(
             id=content.id,
             kind=get_kind(content),
             text=name_belief(content),
-            sentence=build_sentence(content, belief.evidence)
-            if isinstance(content, Memory)
-            else name_belief(content),
+            sentence=name_belief(content) if told is None else told.text,
+            sentence_language=None if told is None else told.language,
             status=None if journaled is None else journaled.status,
             is_pinned=journaled is not None and journaled.is_pinned,
             is_by_person=journaled is not None and journaled.is_by_person,

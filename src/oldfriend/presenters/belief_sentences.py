@@ -16,7 +16,7 @@ from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, FUTURE_KINDS
 from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.relations import RELATION_KEY
 from oldfriend.lang.glossing import is_common_word
-from oldfriend.lang.language_pack import get_traits, load_language_pack
+from oldfriend.lang.language_pack import LANGUAGES, get_traits, load_language_pack
 from oldfriend.memory.reflection_log import is_question
 from oldfriend.turn.belief_wording import load_wording, quote_own_words, word_belief
 
@@ -131,6 +131,10 @@ def _build_past(base: str, endings: Sequence[Sequence[str]]) -> str:
     return base.removesuffix(ending) + past
 
 
+TERMINAL_LANGUAGE: Final = LANGUAGES[0]
+"""The language of everything that the terminal prints."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
     """A belief as a sentence, and the language it is in."""
@@ -175,6 +179,13 @@ def tell_belief(
     is_open = belief.ended_at is None
     text = _tell_doubt(text, belief.status, grammar) if is_open else text
     return Sentence(text=text, language=belief.language)
+
+
+def tell_in_terminal(belief: Memory) -> str:
+    """Return a belief's text; one in another language, as a sentence in the terminal's."""
+    if belief.language == TERMINAL_LANGUAGE:
+        return belief.text
+    return tell_belief(belief, language=TERMINAL_LANGUAGE).text
 
 
 def _tell_in_own_language(belief: Memory, evidence: Sequence[Evidence]) -> Sentence:

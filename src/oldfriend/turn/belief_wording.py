@@ -47,6 +47,25 @@ _KEYS: Final[Mapping[str, str]] = {
     "home_timezone": "timezone",
 }
 """Keys and relations that are told as another key is."""
+_NAME_KEYS: Final = frozenset(
+    {
+        "name",
+        "preferred_name",
+        "location",
+        "birthplace",
+        "hometown",
+        "workplace",
+        "school",
+        "partner",
+        "visited",
+        "plans_for",
+        "member_of",
+        "timezone",
+        "nationality",
+    }
+)
+"""Keys whose sentences only fit a name."""
+_LANGUAGE_KEYS: Final = frozenset({"languages", "native_language", "learning"})
 _DAYS: Final = frozenset({"birthday", "birth_date"})
 _NUMBER: Final = re.compile(r"\d{1,3}")
 _ISO_DAY: Final = re.compile(r"(?:(\d{4})-|--)?(\d{1,2})-(\d{1,2})")
@@ -55,9 +74,8 @@ _YEAR: Final = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _HAN_DAY: Final = re.compile(r"(?:(\d{4})年)?(\d{1,2})月(\d{1,2})[日号]?")
 _EDGES: Final = " .。!！?？"
 _INNER_MARKS: Final = re.compile(r"[,;:，；：、.。!?！？()（）]")
-MAX_NAME_WORDS: Final = 4
-MAX_HAN_NAME: Final = 8
-"""Characters of what may be a name or a thing in a script without blanks."""
+MONTHS: Final = 12
+MONTH_DAYS: Final = 31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,10 +174,14 @@ def _read_statement(memory: Memory, language: str) -> _Statement | None:
     before = str(over["over_value"]).partition("{value}")[0] if over else ""
     value = memory.value.strip(_EDGES)
     is_over = bool(before) and value.lower().startswith(before)
+    value = value[len(before) :] if is_over else value
+    key = _KEYS.get(key, key)
+    if key in _DAYS:
+        key = "birth_date" if _YEAR.fullmatch(value) else "birthday"
     return _Statement(
         name=_name_owner(owner, memory.language, language) if owner else "",
-        key=_KEYS.get(key, key),
-        value=value[len(before) :] if is_over else value,
+        key=key,
+        value=value,
         said_in=memory.language,
         is_over=is_over,
     )
@@ -209,20 +231,20 @@ def _load_said_values(language: str) -> Mapping[tuple[str, str], str]:
 
 def _word_past(stated: _Statement, told: Mapping[str, Any], then: str) -> str | None:
     """Tell a value as one of a time; None if only the present can be told of its key."""
-    template, plain = told[f"{stated.side}_was"].get(stated.key), _format_value(stated, told)
-    return _fill(str(template), plain, stated, told, then) if template and plain else None
+    template, value = told[f"{stated.side}_was"].get(stated.key), _format_value(stated, told)
+    return _fill(str(template), value, stated, told, then) if template and value else None
 
 
 def _word_value(stated: _Statement, told: Mapping[str, Any]) -> str | None:
-    """Tell a value under a key: a name or thing in a sentence, a phrase behind a label."""
-    plain = _format_value(stated, told)
-    if plain is not None and (template := told[stated.side].get(stated.key)):
-        return _fill(str(template), plain, stated, told)
+    """Tell a value under a key in a sentence; behind a label, where the sentence needs a name."""
+    value = _format_value(stated, told)
+    if value is not None and (template := told[stated.side].get(stated.key)):
+        return _fill(str(template), value, stated, told)
     label = told[f"{stated.side}_label"].get(stated.key)
     if label is None:
         return None
-    words = plain or str(told["own_words"]).format(words=stated.value)
-    told_label = str(label).format(name=stated.name)
+    told_label = _fill(str(label), "", stated, told)
+    words = value or str(told["own_words"]).format(words=stated.value)
     return str(told["labelled"]).format(label=told_label, words=words)
 
 
@@ -238,18 +260,40 @@ def _fill(
 
 
 def _format_value(stated: _Statement, told: Mapping[str, Any]) -> str | None:
-    """Return a value that fits into a sentence; None if it is a phrase of its own language."""
+    """Return a value as it stands in a sentence; None where it is no name, and only that fits.
+
+    What is no name is quoted, for it is in the words in which it was said.
+    """
+    value, said_in = stated.value, stated.said_in
     if stated.key in _DAYS:
-        return _format_day_value(stated.value, stated.said_in, told)
+        return _format_day_value(value, said_in, told)
     if stated.key == "age":
-        number = _NUMBER.search(stated.value)
+        number = _NUMBER.search(value)
         return number[0] if number else None
-    bare = _strip_leading(stated.value, stated.said_in)
-    traits = get_traits(stated.said_in)
-    words = bare.split()
-    is_long = len(words) > MAX_NAME_WORDS or (not traits.spaces and len(bare) > MAX_HAN_NAME)
-    is_phrase = any(word.lower() in traits.stop_words for word in words)
-    return None if not bare or is_long or is_phrase or _INNER_MARKS.search(bare) else bare
+    if stated.key in _LANGUAGE_KEYS and (code := _load_language_names(said_in).get(value.lower())):
+        return str(told["languages"].get(code, value))
+    if stated.key in _NAME_KEYS:
+        bare = _strip_leading(value, said_in)
+        articles = str((load_wording(said_in) or {}).get("articles", "")).split()
+        has_article = not {bare.split()[0].lower(), value.split()[0].lower()}.isdisjoint(articles)
+        return bare if _may_be_name(bare) and not has_article else None
+    is_name = _may_be_name(value) and get_traits(said_in).name_capitals != "nouns"
+    is_name = is_name and value[0].isupper() and said_in != told["language"]
+    is_own = said_in == told["language"]
+    return value if is_name or is_own else str(told["own_words"]).format(words=value)
+
+
+def _may_be_name(value: str) -> bool:
+    """Tell whether no word of a value is written like a common one, in scripts that show it."""
+    is_marked = _INNER_MARKS.search(value) is not None
+    return not is_marked and not any(word[0].islower() for word in value.split())
+
+
+@cache
+def _load_language_names(language: str) -> Mapping[str, str]:
+    """Load the codes of languages by their names in a language."""
+    told = load_wording(language)
+    return {name.lower(): code for code, name in (told["languages"] if told else {}).items()}
 
 
 def _strip_leading(value: str, language: str) -> str:
@@ -280,15 +324,17 @@ def _read_day(value: str, language: str) -> tuple[int | None, int, int] | None:
     """Read the year, if it is told, the month and the day that a value names."""
     found = _ISO_DAY.fullmatch(value) or _HAN_DAY.search(value)
     if found:
-        year, month, day = (each and int(each) for each in found.groups())
+        year, month, day = found.groups()
+        said = (int(year) if year else None, int(month), int(day))
     else:
-        months = (
-            load_phrases(language).date_formats.months
-            if language in list_languages("phrases")
-            else ()
-        )
+        is_known = language in list_languages("phrases")
+        months = load_phrases(language).date_formats.months if is_known else ()
         named = (at for at, each in enumerate(months, 1) if each.lower() in value.lower())
-        month, found_day, found_year = next(named, 0), _DAY.search(value), _YEAR.search(value)
-        day = int(found_day[0]) if found_day else 0
-        year = int(found_year[0]) if found_year else None
-    return (year, month, day) if 1 <= (month or 0) <= 12 and 1 <= (day or 0) <= 31 else None
+        named_day, named_year = _DAY.search(value), _YEAR.search(value)
+        said = (
+            int(named_year[0]) if named_year else None,
+            next(named, 0),
+            int(named_day[0]) if named_day else 0,
+        )
+    is_day = 1 <= said[1] <= MONTHS and 1 <= said[2] <= MONTH_DAYS
+    return said if is_day else None

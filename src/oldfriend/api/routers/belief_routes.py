@@ -65,7 +65,10 @@ async def list_learned_beliefs(
     return JournalPageSchema(
         items=tuple(
             JournalEntrySchema.from_domain(
-                each, evidence.get(each.object_id, ()), zone=me.person.zone
+                each,
+                evidence.get(each.object_id, ()),
+                zone=me.person.zone,
+                language=me.language,
             )
             for each in page
             if each.after.ended_at is None
@@ -154,7 +157,7 @@ async def list_beliefs(
         page.beliefs,
         belief_filter,
         counts,
-        zone=me.person.zone,
+        me=me,
         next_cursor=None if page.next_cursor is None else encode_cursor(page.next_cursor),
     )
 
@@ -178,7 +181,7 @@ async def list_matches(
         beliefs,
         belief_filter,
         found.counts,
-        zone=me.person.zone,
+        me=me,
         next_cursor=None if is_last else encode_values([start + limit]),
     )
 
@@ -188,7 +191,7 @@ def build_page(
     belief_filter: BeliefFilter,
     counts: dict[ObjectKind, int],
     *,
-    zone: str,
+    me: CurrentUser,
     next_cursor: str | None,
 ) -> BeliefPageSchema:
     """Build a page with the total count."""
@@ -198,7 +201,10 @@ def build_page(
         if not belief_filter.kinds or kind in belief_filter.kinds
     )
     return BeliefPageSchema(
-        items=tuple(BeliefSchema.from_domain(each, zone=zone) for each in beliefs),
+        items=tuple(
+            BeliefSchema.from_domain(each, zone=me.person.zone, language=me.language)
+            for each in beliefs
+        ),
         total=total,
         kinds=counts,
         next=next_cursor,
@@ -318,4 +324,4 @@ async def load_belief(
         found = await get_belief(tx, me.person.id, memory)
     if found.base is not None:
         response.headers["ETag"] = format_etag(found.base)
-    return BeliefSchema.from_domain(found, zone=me.person.zone)
+    return BeliefSchema.from_domain(found, zone=me.person.zone, language=me.language)

@@ -23,7 +23,6 @@ from oldfriend.beliefs.entity_relations import EntityGroup
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
 from oldfriend.domain.memories import EntityKind, EntityStatus, RelationType
-from oldfriend.domain.messages import Person
 from oldfriend.lang.language_pack import LANGUAGES
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_schemas import BeliefSchema
@@ -76,7 +75,7 @@ class EntitySchema(Schema):
             group=overview.relation.group,
             relation=phrase_relation(overview.relation, entity.kind, language),
             home=overview.relation.home,
-            line=entity.description or (build_sentence(best.memory) if best else ""),
+            line=entity.description or (build_sentence(best.memory, (), language) if best else ""),
             known=overview.belief_count,
             told_at=format_time(overview.last_mentioned_at, zone),
         )
@@ -125,17 +124,18 @@ class EntityDetailsSchema(Schema):
             RelationSchema(
                 other=other,
                 name=None if other is None else details.entity_names.get(other),
-                belief=BeliefSchema.from_domain(relation, zone=zone),
+                belief=BeliefSchema.from_domain(relation, zone=zone, language=language),
             )
             for relation, other in details.relations
         )
         return cls(
             about=EntitySchema.from_domain(details.overview, zone=zone, language=language),
-            belief=BeliefSchema.from_domain(details.belief, zone=zone),
+            belief=BeliefSchema.from_domain(details.belief, zone=zone, language=language),
             relations=relations,
             ties=relations,
             others=tuple(
-                BeliefSchema.from_domain(each, zone=zone) for each in details.other_beliefs
+                BeliefSchema.from_domain(each, zone=zone, language=language)
+                for each in details.other_beliefs
             ),
         )
 
@@ -168,14 +168,14 @@ class GraphEdgeSchema(Schema):
     memory: str = field(metadata=describe("The id of the belief that states it."))
 
     @classmethod
-    def from_domain(cls, edge: RelationEdge) -> Self:
-        """Present a relation as a line of the graph."""
+    def from_domain(cls, edge: RelationEdge, language: str) -> Self:
+        """Present a relation as a line of the graph, told in a language."""
         return cls(
             first=edge.first or "",
             second=edge.second,
             relation=edge.relation,
             tie=edge.relation,
-            text=build_sentence(edge.known.memory),
+            text=build_sentence(edge.known.memory, (), language),
             memory=edge.known.memory.id,
         )
 
@@ -193,7 +193,7 @@ class GraphSchema(Schema):
 
     @classmethod
     def from_domain(
-        cls, overviews: Sequence[EntityOverview], edges: Sequence[RelationEdge]
+        cls, overviews: Sequence[EntityOverview], edges: Sequence[RelationEdge], language: str
     ) -> Self:
         """Present the relations of the MAX_NODES entities that have the most of them."""
         degrees = Counter(
@@ -206,7 +206,7 @@ class GraphSchema(Schema):
         drawn = connected[:MAX_NODES]
         ids = {each.entity.id for each in drawn} | {None}
         shown = tuple(
-            GraphEdgeSchema.from_domain(edge)
+            GraphEdgeSchema.from_domain(edge, language)
             for edge in edges
             if edge.first in ids and edge.second in ids
         )
@@ -254,7 +254,7 @@ async def list_known_entities(
         matching = [each for each in overviews if is_match(each, kind, q)]
         remaining = [each for each in matching if after is None or build_order_key(each) > after]
         page = await add_entity_roles(tx, index_cache, person.id, remaining[:limit])
-    spoken = choose_language(language, person)
+    spoken = choose_language(language, me)
     return EntityPageSchema(
         items=tuple(
             EntitySchema.from_domain(each, zone=person.zone, language=spoken) for each in page
@@ -270,7 +270,9 @@ async def show_entity_graph(me: CurrentUser, hub: HubDep) -> GraphSchema:
     async with hub.app.db.begin_read() as tx:
         overviews = await list_entity_overviews(tx, hub.app.index_cache, me.person.id)
         return GraphSchema.from_domain(
-            overviews, await list_relation_edges(tx, hub.app.index_cache, me.person.id)
+            overviews,
+            await list_relation_edges(tx, hub.app.index_cache, me.person.id),
+            me.language,
         )
 
 
@@ -281,13 +283,13 @@ async def show_entity(
     """Return an entity's relations and what else is believed about it, with the evidence."""
     async with hub.app.db.begin_read() as tx:
         portrait = await get_entity_details(tx, hub.app.index_cache, me.person.id, somebody)
-    spoken = choose_language(language, me.person)
+    spoken = choose_language(language, me)
     return EntityDetailsSchema.from_domain(portrait, zone=me.person.zone, language=spoken)
 
 
-def choose_language(asked: str | None, person: Person) -> str:
-    """Return the registered language that is asked for, else the person's, else English."""
-    registered = (each for each in (asked, person.language) if each in LANGUAGES)
+def choose_language(asked: str | None, me: CurrentUser) -> str:
+    """Return the registered language that is asked for, else the reader's, else English."""
+    registered = (each for each in (asked, me.language) if each in LANGUAGES)
     return next(registered, None) or LANGUAGES[0]
 
 
