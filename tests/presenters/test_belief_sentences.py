@@ -9,7 +9,7 @@ import pytest
 from oldfriend.domain.ids import EvidenceId, MemoryId, MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.lang.language_pack import load_language_pack
-from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.belief_sentences import build_sentence, tell_belief
 
 
 def believed(text: str, language: str = "en", **fields: Any) -> Memory:
@@ -430,3 +430,61 @@ def test_relation_is_told_in_the_words_of_its_language_and_as_over_where_it_is()
     assert build_sentence(replace(friend, language="es")) == "Carmen: tu mejor amiga."
     assert build_sentence(replace(chinese, language="zh")) == "小黑不再是你的猫。"
     assert build_sentence(replace(free, language="es")) == "Carmen la ayuda."
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "told_in"),
+    [
+        ("en", "You do not like “Rosenkohl”, I think.", "en"),
+        ("de", "Du magst Rosenkohl nicht, glaube ich.", "de"),
+        ("zh", "我不太确定：你不喜欢“Rosenkohl”。", "zh"),
+        ("it", "Du magst Rosenkohl nicht, glaube ich.", "de"),
+        ("", "Du magst Rosenkohl nicht, glaube ich.", "de"),
+    ],
+)
+def test_belief_is_told_in_the_language_of_the_reader(
+    language: str, sentence: str, told_in: str
+) -> None:
+    """As unsure as it is; in its own where the reader's has no words for it."""
+    memory = believed(
+        "Mag Rosenkohl nicht.",
+        "de",
+        kind="preference",
+        key="dislikes",
+        value="Rosenkohl",
+        status="tentative",
+    )
+    told = tell_belief(memory, language=language)
+    assert (told.text, told.language) == (sentence, told_in)
+
+
+def test_what_cannot_be_told_in_another_language_is_quoted() -> None:
+    """And says in which language it is."""
+    event = believed("Hat die Prüfung bestanden.", "de", kind="event")
+    told = tell_belief(event, language="en")
+    assert (told.text, told.language) == ("“Hat die Prüfung bestanden.”", "de")
+
+
+def test_own_words_are_introduced_in_the_language_of_the_reader() -> None:
+    """The words themselves stay as they were said."""
+    quoted = believed(
+        "Sagt: „die schule zieht um“", "de", key="in_own_words", value="die schule zieht um"
+    )
+    told = tell_belief(quoted, [said("die schule zieht um")], language="fr")
+    assert (told.text, told.language) == ("Tu as dit : « die schule zieht um »", "fr")
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [("de", "Du hast in Ulm gewohnt (März 2024)."), ("en", "You lived in Ulm (März 2024).")],
+)
+def test_what_was_so_long_ago_is_told_with_its_time(language: str, sentence: str) -> None:
+    """Also in the language in which it was said."""
+    memory = believed("Wohnt in Ulm.", "de", key="location", value="Ulm")
+    assert tell_belief(memory, language=language, then="März 2024").text == sentence
+
+
+def test_relation_is_a_sentence_in_its_own_language() -> None:
+    """And no label, in languages whose words for it know the gender."""
+    memory = believed("Schwester: Ana.", "de", subject="other", key="Ana:relation", value="sister")
+    assert build_sentence(memory) == "Ana ist deine Schwester."

@@ -189,7 +189,7 @@ def _read_statement(memory: Memory, language: str) -> _Statement | None:
 
 def _name_owner(owner: str, said_in: str, language: str) -> str:
     """Name whom a key belongs to; by what they are to the person, where their role is the name."""
-    bare = _strip_leading(owner, said_in)
+    bare = _strip_leading(owner, said_in, "leading", "articles")
     role = get_role_words(said_in).get(bare.lower(), bare)
     return get_role_phrases(language).get(role, owner)
 
@@ -274,7 +274,7 @@ def _format_value(stated: _Statement, told: Mapping[str, Any]) -> str | None:
         return str(told["languages"].get(code, value))
     if stated.key in _NAME_KEYS:
         bare = _strip_leading(value, said_in)
-        articles = str((load_wording(said_in) or {}).get("articles", "")).split()
+        articles = _list_words(said_in, "articles")
         has_article = not {bare.split()[0].lower(), value.split()[0].lower()}.isdisjoint(articles)
         return bare if _may_be_name(bare) and not has_article else None
     is_name = _may_be_name(value) and get_traits(said_in).name_capitals != "nouns"
@@ -296,16 +296,21 @@ def _load_language_names(language: str) -> Mapping[str, str]:
     return {name.lower(): code for code, name in (told["languages"] if told else {}).items()}
 
 
-def _strip_leading(value: str, language: str) -> str:
-    """Return a value without the articles and the like that it begins with."""
-    told = load_wording(language)
-    leading = str(told["leading"]).split() if told else []
+def _strip_leading(value: str, language: str, *parts: str) -> str:
+    """Return a value without the prepositions and the like that it begins with."""
+    leading = _list_words(language, *(parts or ("leading",)))
     words = value.split()
     while len(words) > 1 and words[0].lower() in leading:
         words = words[1:]
-    bare = " ".join(words) if told and leading else value
+    bare = " ".join(words) if leading else value
     elided = next((each for each in leading if each[-1] in "’'" and bare.startswith(each)), "")
     return bare.removeprefix(elided)
+
+
+def _list_words(language: str, *parts: str) -> list[str]:
+    """List the words of parts of a language's templates; none if it has none."""
+    told = load_wording(language) or {}
+    return [word for part in parts for word in str(told.get(part, "")).split()]
 
 
 def _format_day_value(value: str, language: str, told: Mapping[str, Any]) -> str | None:
