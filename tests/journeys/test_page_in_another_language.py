@@ -35,7 +35,7 @@ def test_german_beliefs_are_told_in_english_on_an_english_page_and_in_french_on_
         own = rows(page).locator("p.text [lang=de]").first
         expect(own).to_contain_text("Matte")
         page.goto(f"{home}/people")
-        expect(page.get_by_text("Ana is your sister.").first).to_be_visible()
+        expect(page.get_by_text("your sister", exact=True)).to_be_visible()
         go_to_settings(page)
         page.locator("#language").select_option("fr")
         page.goto(f"{home}/memory")

@@ -101,7 +101,7 @@ def test_what_has_no_template_is_not_worded(memory: Memory, language: str) -> No
 
 def test_words_about_something_to_come_stand_behind_its_time() -> None:
     """The time that the words themselves hold in their own language is not told twice."""
-    due, _ = parse_timestamp("2026-12-03T00:00:00+00:00", "UTC")
+    due, _ = parse_timestamp("2026-12-03T23:59:00+00:00", "UTC")
     memory = believed("", "", kind="expectation", due_at=due, grain="", zone="UTC")
     text = quote_own_words(memory, "Zahnarzt: 3. Dezember 2026.", "en", "UTC")
     assert text == "Coming up (3 December 2026): “Zahnarzt.”"
