@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM
@@ -14,7 +14,7 @@ pytestmark = NEEDS_CHROMIUM
 SAID = "Ich wohne in Ulm. Ich mag keinen Rosenkohl. Meine Schwester heißt Ana."
 
 
-def row(page: Page, text: str) -> object:
+def row(page: Page, text: str) -> Locator:
     """The row of one belief."""
     return rows(page).filter(has_text=text)
 
@@ -39,7 +39,8 @@ def test_german_beliefs_are_told_in_english_on_an_english_page_and_in_french_on_
         go_to_settings(page)
         page.locator("#language").select_option("fr")
         page.goto(f"{home}/memory")
-        expect(row(page, "Tu habites à Ulm.")).to_be_visible()
-        expect(row(page, "Tu n’aimes pas « Rosenkohl ».")).to_be_visible()
+        expect(page.get_by_role("link", name="Tu habites à Ulm.").first).to_be_visible()
+        disliked = page.get_by_role("link", name="Tu n’aimes pas « Rosenkohl ».")
+        expect(disliked.first).to_be_visible()
 
     assert complaints == []
