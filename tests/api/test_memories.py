@@ -114,3 +114,36 @@ async def test_claim_in_doubt_is_listed_by_its_status_only_and_decided(
     assert judged.json()["status"] == "active"
     assert await texts("/memories", status="unconfirmed") == []
     assert "Won a boat." in await texts("/learned")
+
+
+async def test_belief_is_told_in_the_language_that_the_reader_accepts(browse: Browse) -> None:
+    """By every route that tells it, and in its own where the reader's has no words for it."""
+    browser = await browse()
+    await told(browser, "Ich mag keinen Rosenkohl.")
+    await browser.post("/learned/now")
+    english = {"Accept-Language": "en-GB,en;q=0.9"}
+    (belief,) = (
+        await browser.get("/memories", params={"kind": "preference"}, headers=english)
+    ).json()["items"]
+    path = f"/memories/{belief['id']}"
+    told_by = {
+        "learned": (await browser.get("/learned", headers=english)).json()["items"][0]["belief"],
+        "belief": (await browser.get(path, headers=english)).json(),
+        "verdict": (
+            await browser.post(f"{path}/verdict", json={"verdict": "confirm"}, headers=english)
+        ).json(),
+        "forgetting": (
+            await browser.post("/forget/preview", json={"ids": [belief["id"]]}, headers=english)
+        ).json()["beliefs"][0],
+    }
+    french, italian = [
+        (await browser.get(path, headers={"Accept-Language": each})).json() for each in ("fr", "it")
+    ]
+
+    assert {each["sentence"] for each in told_by.values()} == {"You do not like “Rosenkohl”."}
+    assert {each["sentence_language"] for each in told_by.values()} == {"en"}
+    assert french["sentence"] == "Tu n’aimes pas « Rosenkohl »."
+    assert (italian["sentence"], italian["sentence_language"]) == (
+        "Du magst Rosenkohl nicht.",
+        "de",
+    )

@@ -2,14 +2,17 @@
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from oldfriend.domain.clock import to_micros
 from oldfriend.domain.ids import EvidenceId, MemoryId, MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.lang.language_pack import load_language_pack
-from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.belief_schemas import tell_as_of
+from oldfriend.presenters.belief_sentences import Sentence, build_sentence, tell_belief
 
 
 def believed(text: str, language: str = "en", **fields: Any) -> Memory:
@@ -430,3 +433,69 @@ def test_relation_is_told_in_the_words_of_its_language_and_as_over_where_it_is()
     assert build_sentence(replace(friend, language="es")) == "Carmen: tu mejor amiga."
     assert build_sentence(replace(chinese, language="zh")) == "小黑不再是你的猫。"
     assert build_sentence(replace(free, language="es")) == "Carmen la ayuda."
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "told_in"),
+    [
+        ("en", "You do not like “Rosenkohl”, I think.", "en"),
+        ("de", "Du magst Rosenkohl nicht, glaube ich.", "de"),
+        ("zh", "我不太确定：你不喜欢“Rosenkohl”。", "zh"),
+        ("it", "Du magst Rosenkohl nicht, glaube ich.", "de"),
+        ("", "Du magst Rosenkohl nicht, glaube ich.", "de"),
+    ],
+)
+def test_belief_is_told_in_the_language_of_the_reader(
+    language: str, sentence: str, told_in: str
+) -> None:
+    """As unsure as it is; in its own where the reader's has no words for it."""
+    memory = believed(
+        "Mag Rosenkohl nicht.",
+        "de",
+        kind="preference",
+        key="dislikes",
+        value="Rosenkohl",
+        status="tentative",
+    )
+    told = tell_belief(memory, language=language)
+    assert (told.text, told.language) == (sentence, told_in)
+
+
+def test_what_cannot_be_told_in_another_language_is_quoted() -> None:
+    """And says in which language it is."""
+    event = believed("Hat die Prüfung bestanden.", "de", kind="event")
+    told = tell_belief(event, language="en")
+    assert (told.text, told.language) == ("“Hat die Prüfung bestanden.”", "de")
+
+
+def test_own_words_are_introduced_in_the_language_of_the_reader() -> None:
+    """The words themselves stay as they were said."""
+    quoted = believed(
+        "Sagt: „die schule zieht um“", "de", key="in_own_words", value="die schule zieht um"
+    )
+    told = tell_belief(quoted, [said("die schule zieht um")], language="fr")
+    assert (told.text, told.language) == ("Tu as dit : « die schule zieht um »", "fr")
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "In March 2024 you lived in Ulm."),
+        ("de", "Im März 2024 hast du in Ulm gewohnt."),
+        ("es", "En marzo de 2024 vivías en Ulm."),
+        ("fr", "En mars 2024, tu habitais à Ulm."),
+        ("zh", "2024年3月的时候，你住在Ulm。"),
+    ],
+)
+def test_what_was_so_long_ago_is_told_with_its_time(language: str, sentence: str) -> None:
+    """In the language of the reader."""
+    memory = believed("Wohnt in Ulm.", "de", key="location", value="Ulm")
+    march = to_micros(datetime(2024, 3, 5, tzinfo=UTC))
+    told = tell_as_of(memory, (), as_of=march, zone="UTC", language=language)
+    assert told == Sentence(text=sentence, language=language)
+
+
+def test_relation_is_a_sentence_in_its_own_language() -> None:
+    """And no label, in languages whose words for it know the gender."""
+    memory = believed("Schwester: Ana.", "de", subject="other", key="Ana:relation", value="sister")
+    assert build_sentence(memory) == "Ana ist deine Schwester."

@@ -9,7 +9,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
@@ -22,7 +22,9 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import MINUTE, SECOND, Clock, Micros
 from oldfriend.domain.errors import StoreError
 from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.messages import Person
 from oldfriend.inbound.passkey_sign_in import RelyingParty
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.memory.credentials import find_principal_by_token, record_token_use
 from oldfriend.memory.web_sessions import (
     LAST_USED_RESOLUTION,
@@ -74,11 +76,21 @@ HubDep = Annotated[ConnectionHub, Depends(get_hub)]
 async def authenticate(request: Request, hub: HubDep) -> Principal:
     """Return the user who sends the request, by session or bearer token. Raises ApiError."""
     if has_bearer_token(request.headers):
-        return await authenticate_token(request, hub.app.db, hub.app.clock)
-    found = await find_session(request, hub)
-    if found is None:
-        raise build_not_signed_in()
-    return await touch_session(found, hub.app.db, hub.app.clock)
+        me = await authenticate_token(request, hub.app.db, hub.app.clock)
+    else:
+        found = await find_session(request, hub)
+        if found is None:
+            raise build_not_signed_in()
+        me = await touch_session(found, hub.app.db, hub.app.clock)
+    return replace(me, language=choose_reader_language(request.headers, me.person))
+
+
+def choose_reader_language(headers: Mapping[str, str], person: Person) -> str:
+    """Return the first language a request accepts that beliefs are told in, else the person's."""
+    accepted = headers.get("accept-language", "")[:MAX_SECRET_CHARS].split(",")
+    codes = (each.partition(";")[0].strip().partition("-")[0].lower() for each in accepted)
+    told = list_languages("wording")
+    return next((code for code in codes if code in told), person.language or "")
 
 
 async def find_session(request: Request, hub: ConnectionHub) -> Principal | None:

@@ -122,7 +122,7 @@ async def load_updates(
 
 
 def build_events(
-    updates: LiveUpdates, position: FeedPosition, *, zone: str
+    updates: LiveUpdates, position: FeedPosition, *, zone: str, language: str
 ) -> Iterator[ServerSentEvent]:
     """Yield one event per change; each carries the feed position after it."""
     if updates.position.deletions != position.deletions:
@@ -139,7 +139,10 @@ def build_events(
         position = replace(position, last_change=change.seq)
         if get_kind(change.after) not in HIDDEN_KINDS:
             shape = JournalEntrySchema.from_domain(
-                change, updates.evidence.get(change.object_id, ()), zone=zone
+                change,
+                updates.evidence.get(change.object_id, ()),
+                zone=zone,
+                language=language,
             )
             yield ServerSentEvent(
                 topic=get_change_topic(change), data=asdict(shape), position=position
@@ -258,7 +261,12 @@ class EventFeed:
             self._finished_turns |= {
                 each.turn for each in messages if each.turn and each.role == "companion"
             }
-            for event in build_events(found, self._position, zone=self._user.person.zone):
+            for event in build_events(
+                found,
+                self._position,
+                zone=self._user.person.zone,
+                language=self._user.language,
+            ):
                 yield event
             self._position = found.position
             if found.mood != self._mood:

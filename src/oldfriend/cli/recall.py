@@ -14,6 +14,7 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message, Person
 from oldfriend.lang.detection import detect_language
 from oldfriend.memory.receipts import find_receipt, find_receipt_by_partial_id
+from oldfriend.presenters.belief_sentences import tell_in_terminal
 from oldfriend.presenters.hit_schemas import Hit, belief_hit_as_json
 from oldfriend.presenters.message_schemas import (
     evidence_as_text,
@@ -145,7 +146,7 @@ def print_belief(number: int, hit: RecalledBelief) -> None:
     """Print a belief: its text, status, why it was found, and its evidence."""
     memory = hit.state.memory
     status = "" if memory.status == "active" else f", {memory.status}"
-    print(f"{number:2d}. I believe ({memory.kind}{status}): {memory.text}")
+    print(f"{number:2d}. I believe ({memory.kind}{status}): {tell_in_terminal(memory)}")
     reasons = format_hit_reasons(hit.reasons)
     print(f"    {shorten_id(memory.id)} · {hit.score.value:.2f} · {reasons}")
     for evidence in hit.evidence[-MAX_QUOTES:]:

@@ -37,6 +37,7 @@ PackFile = Literal[
     "links",  # how somebody asks to have a page read, and what mail programs add
     "tools",  # what tools are called, and how the person is asked before one runs
     "safety",  # about what it matters what somebody must not eat or must take
+    "wording",  # how a belief is told from its key and value, whatever language it was said in
     "watches",  # how somebody asks to be told once a page changes
     "variants",  # which characters are one in two scripts; Chinese only
     "tasks",  # how a reminder is asked for and changed, and what is told about it

@@ -57,6 +57,7 @@ class Principal:
     token: str = ""  # the id of a program's token
     made_at: Micros | None = None  # when the session was opened
     page_digest: str = field(default="", repr=False)  # of the secret known only to the page
+    language: str = ""  # in which beliefs are told: of the request, else the person's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.evidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_stats_history
 from oldfriend.memory.receipts import MemoryUsage
 from oldfriend.presenters.base_schema import Schema, describe, format_exact_time, format_time
-from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.belief_sentences import Sentence, tell_belief
 from oldfriend.presenters.dated_sentences import tell_with_time
 from oldfriend.presenters.message_schemas import (
     EvidenceQuote,
@@ -59,6 +59,13 @@ class BeliefSchema(Schema):
     text: str
     sentence: str = field(
         metadata=describe("The text as a sentence to the person.", examples=["You live in Porto."])
+    )
+    sentence_language: str | None = field(
+        metadata=describe(
+            "The language of the sentence: yours (`Accept-Language`), unless it can only be told "
+            "in the words in which it was said.",
+            examples=["en"],
+        )
     )
     status: str | None = field(
         metadata=describe("The status, such as active, tentative or disputed.")
@@ -128,15 +135,23 @@ class BeliefSchema(Schema):
     words: tuple[EvidenceSchema, ...]
 
     @classmethod
-    def from_domain(cls, belief: BeliefDetails, *, zone: str, now: Micros) -> Self:
-        """Present a belief to the API, as it is told at a moment."""
+    def from_domain(
+        cls, belief: BeliefDetails, *, zone: str, now: Micros, language: str = ""
+    ) -> Self:
+        """Present a belief to the API as it is told at a moment, in a language or in its own."""
         content, as_of = belief.content, belief.find_stale_since(now)
+        told = (
+            tell_as_of(content, belief.evidence, as_of=as_of, zone=zone, language=language)
+            if isinstance(content, Memory)
+            else None
+        )
         journaled = None if isinstance(content, Summary) else content
         common = cls(
             id=content.id,
             kind=get_kind(content),
             text=name_belief(content),
-            sentence=tell_as_of(content, belief.evidence, as_of=as_of, zone=zone),
+            sentence=name_belief(content) if told is None else told.text,
+            sentence_language=None if told is None else told.language,
             as_of=format_time(as_of, zone),
             status=None if journaled is None else journaled.status,
             is_pinned=journaled is not None and journaled.is_pinned,
@@ -179,13 +194,18 @@ class TagsSchema(Schema):
 
 
 def tell_as_of(
-    content: JournalObject, evidence: Sequence[Evidence], *, as_of: Micros | None, zone: str
-) -> str:
+    belief: Memory,
+    evidence: Sequence[Evidence],
+    *,
+    as_of: Micros | None,
+    zone: str,
+    language: str = "",
+) -> Sentence:
     """Return a belief as a sentence to the person; a state of long ago with its time."""
-    if not isinstance(content, Memory):
-        return name_belief(content)
-    sentence = build_sentence(content, evidence)
-    return sentence if as_of is None else tell_with_time(sentence, content.language, as_of, zone)
+    told = tell_belief(belief, evidence, language=language, zone=zone)
+    if as_of is None:
+        return told
+    return replace(told, text=tell_with_time(told.text, told.language, as_of, zone))
 
 
 def format_etag(version: int) -> str:

@@ -16,8 +16,9 @@ from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, FUTURE_KINDS
 from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.relations import RELATION_KEY
 from oldfriend.lang.glossing import is_common_word
-from oldfriend.lang.language_pack import get_traits, load_language_pack
+from oldfriend.lang.language_pack import LANGUAGES, get_traits, load_language_pack
 from oldfriend.memory.reflection_log import is_question
+from oldfriend.turn.belief_wording import load_wording, quote_own_words, word_belief
 
 SUBJECTLESS_KINDS: Final = ATTRIBUTE_KINDS | {"pattern", "commitment"}
 """Kinds whose text tells of nobody but the subject, also where no verb shows that."""
@@ -130,11 +131,63 @@ def _build_past(base: str, endings: Sequence[Sequence[str]]) -> str:
     return base.removesuffix(ending) + past
 
 
-def build_sentence(belief: Memory, evidence: Sequence[Evidence] = ()) -> str:
+TERMINAL_LANGUAGE: Final = LANGUAGES[0]
+"""The language of everything that the terminal prints."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A belief as a sentence, and the language it is in."""
+
+    text: str
+    language: str
+
+
+def build_sentence(belief: Memory, evidence: Sequence[Evidence] = (), language: str = "") -> str:
     """Put a belief into a sentence to the person; ``evidence`` tells names from verbs."""
+    return tell_belief(belief, evidence, language=language).text
+
+
+def tell_belief(
+    belief: Memory,
+    evidence: Sequence[Evidence] = (),
+    *,
+    language: str = "",
+    zone: str = "",
+) -> Sentence:
+    """Tell the person a belief in a language; what cannot be told in it, in quotation marks.
+
+    Without a language, or in one without such words, it is told in its own.
+    """
+    spoken = language or belief.language
+    grammar = _load_grammar(spoken)
+    if load_wording(spoken) is None or grammar is None or spoken == belief.language:
+        return _tell_in_own_language(belief, evidence)
+    worded = word_belief(belief, spoken)
+    if worded is not None:
+        return Sentence(text=_tell_openly(worded, belief, grammar), language=spoken)
+    own = _tell_in_own_language(replace(belief, status="active"), evidence).text
+    quoted = _find_quoted(belief, evidence)
+    if quoted is not None and belief.due_at is None:
+        return Sentence(text=grammar.templates["said"].format(words=quoted), language=spoken)
+    text = quote_own_words(belief, quoted or own, spoken, zone or belief.zone or "UTC")
+    is_open = belief.ended_at is None
+    text = _tell_doubt(text, belief.status, grammar) if is_open else text
+    return Sentence(text=text, language=belief.language)
+
+
+def tell_in_terminal(belief: Memory) -> str:
+    """Return a belief's text; one in another language, as a sentence in the terminal's."""
+    if belief.language == TERMINAL_LANGUAGE:
+        return belief.text
+    return tell_belief(belief, language=TERMINAL_LANGUAGE).text
+
+
+def _tell_in_own_language(belief: Memory, evidence: Sequence[Evidence]) -> Sentence:
+    """Tell the person a belief in the language of its text."""
     grammar = _load_grammar(belief.language)
     if grammar is None:
-        return belief.text
+        return Sentence(text=belief.text, language=belief.language)
     text = (
         _tell_question(belief, grammar, evidence)
         or _tell_relation(belief, grammar)
@@ -143,6 +196,11 @@ def build_sentence(belief: Memory, evidence: Sequence[Evidence] = ()) -> str:
         or _tell_predicate(belief, grammar, evidence)
         or belief.text
     )
+    return Sentence(text=_tell_openly(text, belief, grammar), language=belief.language)
+
+
+def _tell_openly(text: str, belief: Memory, grammar: _Grammar) -> str:
+    """Say of a sentence about what is still so that it is not certain, if it is not."""
     is_open = belief.ended_at is None and not text.endswith(_UNDOUBTED)
     return _tell_doubt(text, belief.status, grammar) if is_open else text
 
@@ -222,8 +280,10 @@ def _tell_relation(belief: Memory, grammar: _Grammar) -> str | None:
     """Say what somebody is to the person, where that is what the belief holds."""
     name, _, key = belief.key.rpartition(":")
     is_relation = belief.kind == "fact" and belief.subject == "other" and key == RELATION_KEY
-    if not is_relation or not name or not belief.value or "relation" not in grammar.templates:
+    if not is_relation or not name or not belief.value:
         return None
+    if "relation" not in grammar.templates:
+        return word_belief(belief, belief.language)
     *over, role, told = ("", *(each.strip(f" {_STOPS}") for each in _COLON.split(belief.text)))[-3:]
     if told != name:  # the value is in English, whatever the text is in
         is_in_words = belief.value.casefold() in belief.text.casefold()
@@ -257,13 +317,19 @@ def _begins_with_verb(text: str, grammar: _Grammar) -> bool:
 
 def _tell_quote(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]) -> str | None:
     """Say that they said it, where the belief holds nothing but words of theirs."""
+    words = _find_quoted(belief, evidence)
+    return None if words is None else grammar.templates["said"].format(words=words)
+
+
+def _find_quoted(belief: Memory, evidence: Sequence[Evidence]) -> str | None:
+    """Find the person's words where a belief holds nothing else."""
     found = _QUOTED.fullmatch(belief.text)
     if belief.subject != "person" or found is None:
         return None
     words = found["words"].strip()
     is_own = belief.is_quoted_fact or any(words.strip(_STOPS) in each.quote for each in evidence)
     is_all = belief.is_plain_quote or belief.kind in FUTURE_KINDS
-    return grammar.templates["said"].format(words=words) if is_own and is_all else None
+    return words if is_own and is_all else None
 
 
 def _tell_predicate(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]) -> str | None:

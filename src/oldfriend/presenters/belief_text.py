@@ -13,6 +13,7 @@ from oldfriend.memory.expiry import UNCONFIRMED_TTL
 from oldfriend.memory.receipts import MemoryUsage
 from oldfriend.memory.reflection_log import is_question
 from oldfriend.presenters.base_schema import format_date, format_datetime, to_one_line
+from oldfriend.presenters.belief_sentences import tell_in_terminal
 from oldfriend.presenters.message_schemas import evidence_as_text, format_message
 
 
@@ -38,7 +39,7 @@ def format_belief_line(
         )
     return (
         f"{shorten_id(belief.id)}  {belief.kind:<11} "
-        f"{to_one_line(belief.text)}{format_flags(belief, zone, now, as_of)}"
+        f"{to_one_line(tell_in_terminal(belief))}{format_flags(belief, zone, now, as_of)}"
     )
 
 
@@ -86,7 +87,7 @@ def format_belief(belief: BeliefDetails, *, zone: str, now: Micros) -> str:
     lines = [*format_belief_lines([belief], zone=zone, now=now)]
     lines += [f"    {line}" for line in format_details(content, belief.standing, zone)]
     lines += [f"    {format_uses(belief.uses, zone)}"] if belief.uses is not None else []
-    relations = [f"  • {to_one_line(each.memory.text)}" for each in belief.relations]
+    relations = [f"  • {to_one_line(tell_in_terminal(each.memory))}" for each in belief.relations]
     lines += ["", "Tied:", *relations] if relations else []
     for stance, title in (("supports", "Because of:"), ("contradicts", "Against it:")):
         evidence = [each for each in belief.evidence if each.stance == stance]

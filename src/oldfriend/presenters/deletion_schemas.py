@@ -17,7 +17,7 @@ from oldfriend.memory.deletion.own_records import OwnRecordKind
 from oldfriend.memory.deletion.repetitions import drop_canned_replies
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_schemas import name_belief
-from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.belief_sentences import tell_belief
 from oldfriend.presenters.deletion_text import (
     get_change_kind,
     get_change_text,
@@ -66,6 +66,9 @@ class AffectedBeliefSchema(Schema):
     sentence: str = field(
         metadata=describe("The text as a sentence to the person.", examples=["You live in Porto."])
     )
+    sentence_language: str | None = field(
+        metadata=describe("The language of the sentence; null for entities and summaries.")
+    )
     is_learned_anew: bool = field(
         metadata=describe("Whether it will be learned again from messages that stay.")
     )
@@ -79,6 +82,7 @@ class AffectedBeliefSchema(Schema):
         change: JournalEntry,
         evidence: Mapping[ObjectId, Sequence[Evidence]],
         *,
+        language: str = "",
         words_left: int | None = None,
         is_learned_anew: bool = False,
     ) -> Self:
@@ -86,14 +90,38 @@ class AffectedBeliefSchema(Schema):
 
         ``evidence`` is of all beliefs of the preview.
         """
-        text = get_change_text(change)
+        return cls.from_belief(
+            change.after,
+            evidence.get(change.object_id, ()),
+            text=get_change_text(change),
+            language=language,
+            words_left=words_left,
+            is_learned_anew=is_learned_anew,
+        )
+
+    @classmethod
+    def from_belief(
+        cls,
+        content: JournalObject,
+        evidence: Sequence[Evidence],
+        *,
+        text: str,
+        language: str,
+        words_left: int | None,
+        is_learned_anew: bool = False,
+    ) -> Self:
+        """Present a belief that stays or goes, with its text."""
+        told = (
+            tell_belief(content, evidence, language=language)
+            if isinstance(content, Memory)
+            else None
+        )
         return cls(
-            id=change.object_id,
-            kind=get_kind(change.after),
+            id=content.id,
+            kind=get_kind(content),
             text=text,
-            sentence=build_sentence(change.after, evidence.get(change.object_id, ()))
-            if isinstance(change.after, Memory)
-            else text,
+            sentence=text if told is None else told.text,
+            sentence_language=None if told is None else told.language,
             is_learned_anew=is_learned_anew,
             words_left=words_left,
         )
@@ -181,10 +209,11 @@ class DeletionPreviewSchema(Schema):
         preview: ForgetPreview,
         kept: Mapping[str, JournalObject],
         evidence: Mapping[ObjectId, Sequence[Evidence]],
+        language: str = "",
     ) -> Self:
         """Present a deletion preview; ``kept`` are beliefs that stay with less evidence.
 
-        ``evidence`` is that of the beliefs in it, for their sentences.
+        ``evidence`` is that of the beliefs in it, for their sentences in a language.
         """
         plan = preview.plan
         relearned = list_relearned(plan)
@@ -194,25 +223,22 @@ class DeletionPreviewSchema(Schema):
             messages=list_going(drop_canned_replies(keep_last_versions(plan.messages))),
             beliefs=tuple(
                 AffectedBeliefSchema.from_domain(
-                    change, evidence, is_learned_anew=each in relearned
+                    change, evidence, language=language, is_learned_anew=each in relearned
                 )
                 for each, change in islice(plan.deleted.items(), MAX_LISTED)
             ),
             keep=tuple(
-                AffectedBeliefSchema(
-                    id=each,
-                    kind=get_kind(content),
+                AffectedBeliefSchema.from_belief(
+                    content,
+                    evidence.get(ObjectId(each), ()),
                     text=name_belief(content),
-                    sentence=build_sentence(content, evidence.get(ObjectId(each), ()))
-                    if isinstance(content, Memory)
-                    else name_belief(content),
-                    is_learned_anew=False,
+                    language=language,
                     words_left=plan.remaining_evidence[ObjectId(each)],
                 )
                 for each, content in kept.items()
             ),
             orphans=tuple(
-                AffectedBeliefSchema.from_domain(change, evidence, words_left=0)
+                AffectedBeliefSchema.from_domain(change, evidence, language=language, words_left=0)
                 for change in islice(plan.orphans.values(), MAX_LISTED)
             ),
             replies=list_going(drop_canned_replies(keep_last_versions(plan.redacted_replies))),
@@ -225,7 +251,7 @@ class DeletionPreviewSchema(Schema):
             ),
             read_from=list_going(list_kept_sources(plan)),
             beside=tuple(
-                AffectedBeliefSchema.from_domain(change, evidence)
+                AffectedBeliefSchema.from_domain(change, evidence, language=language)
                 for change in islice(plan.sibling_beliefs.values(), MAX_LISTED)
             ),
             namesakes=tuple(plan.namesakes),

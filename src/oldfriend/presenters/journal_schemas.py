@@ -39,7 +39,9 @@ class JournalEntrySchema(Schema):
     belief: BeliefSchema
 
     @classmethod
-    def from_domain(cls, entry: JournalEntry, evidence: Sequence[Evidence], *, zone: str) -> Self:
+    def from_domain(
+        cls, entry: JournalEntry, evidence: Sequence[Evidence], *, zone: str, language: str = ""
+    ) -> Self:
         """Present a journal entry, with the belief as it was decided."""
         return cls(
             seq=entry.seq,
@@ -51,6 +53,7 @@ class JournalEntrySchema(Schema):
                 BeliefDetails(content=entry.after, evidence=tuple(evidence), base=entry.seq),
                 zone=zone,
                 now=entry.decided_at,
+                language=language,
             ),
         )
 

@@ -17,7 +17,7 @@ from oldfriend.presenters.base_schema import (
     to_optional_int,
     to_optional_text,
 )
-from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.belief_sentences import build_sentence, tell_in_terminal
 from oldfriend.presenters.hit_schemas import Hit, ReasonSchema
 from oldfriend.presenters.message_schemas import (
     EvidenceSchema,
@@ -73,14 +73,14 @@ class ReceiptItemSchema(Schema):
 
     @classmethod
     def from_domain(
-        cls, item: ReceiptItem, thing: ReceiptObject, words: Sequence[Evidence]
+        cls, item: ReceiptItem, thing: ReceiptObject, words: Sequence[Evidence], language: str = ""
     ) -> Self:
         """Present one item of a receipt, with its object and evidence."""
         message = thing if isinstance(thing, Message) else None
         return cls(
             kind=thing.kind if isinstance(thing, Memory) else item.kind,
             id=item.object,
-            text=name_ground(thing, words),
+            text=name_ground(thing, words, language),
             role=None if message is None else message.role,
             speaker=None if message is None else message.speaker,
             channel=None if message is None else message.channel,
@@ -91,10 +91,10 @@ class ReceiptItemSchema(Schema):
         )
 
 
-def name_ground(thing: ReceiptObject, words: Sequence[Evidence]) -> str | None:
+def name_ground(thing: ReceiptObject, words: Sequence[Evidence], language: str) -> str | None:
     """Return a belief as a sentence, or the text of a message; None: it was taken out since."""
     if isinstance(thing, Memory):
-        return build_sentence(thing, words)
+        return build_sentence(thing, words, language)
     return None if thing is None else thing.text
 
 
@@ -168,14 +168,14 @@ class ReceiptSchema(Schema):
     as_text: str = field(metadata=describe("The receipt as text, as `oldfriend why` prints it."))
 
     @classmethod
-    def from_domain(cls, resolved: ResolvedReceipt) -> Self:
-        """Present a receipt to the API."""
+    def from_domain(cls, resolved: ResolvedReceipt, language: str = "") -> Self:
+        """Present a receipt to the API, its beliefs in a language; without one, in their own."""
         details, grounds = resolved.receipt.details, resolved.grounds
         model = details.get("model")
         model_call: Mapping[str, JsonValue] = model if isinstance(model, dict) else {}
         cost, answerable = to_optional_int(model_call.get("cost")), details.get("answerable")
         unprompted = UnpromptedReasonSchema.from_details(details)
-        sources = build_grounds(resolved, grounds.used)
+        sources = build_grounds(resolved, grounds.used, language)
         return cls(
             id=resolved.receipt.id,
             asked=MessageSchema.from_domain(resolved.asked) if unprompted is None else None,
@@ -185,8 +185,8 @@ class ReceiptSchema(Schema):
             sources=sources,
             stood_on=sources,
             is_written=bool(details.get(CORE_BLOCK_KEY)),
-            also_shown=build_grounds(resolved, grounds.also_in_mind),
-            left_out=build_grounds(resolved, grounds.left_out),
+            also_shown=build_grounds(resolved, grounds.also_in_mind, language),
+            left_out=build_grounds(resolved, grounds.left_out, language),
             only_shown=tuple(MessageSchema.from_domain(each) for each in resolved.shown_context),
             model=to_optional_text(model_call.get("name")),
             prompt=to_optional_text(details.get("prompt")),
@@ -202,11 +202,13 @@ class ReceiptSchema(Schema):
 
 
 def build_grounds(
-    resolved: ResolvedReceipt, items: Sequence[tuple[ReceiptItem, ReceiptObject]]
+    resolved: ResolvedReceipt, items: Sequence[tuple[ReceiptItem, ReceiptObject]], language: str
 ) -> tuple[ReceiptItemSchema, ...]:
     """Present items of a receipt with their objects."""
     return tuple(
-        ReceiptItemSchema.from_domain(item, thing, resolved.evidence.get(ObjectId(item.object), ()))
+        ReceiptItemSchema.from_domain(
+            item, thing, resolved.evidence.get(ObjectId(item.object), ()), language
+        )
         for item, thing in items
     )
 
@@ -342,7 +344,7 @@ def format_item(
         return ["  • something that has since been removed"]
     if isinstance(thing, Memory):
         name = KIND_NAMES.get(thing.kind, "what I believe")
-        head = f"  • {name} ({shorten_id(thing.id)}): {to_one_line(thing.text)}"
+        head = f"  • {name} ({shorten_id(thing.id)}): {to_one_line(tell_in_terminal(thing))}"
         return [
             head,
             *(f"      because {evidence_as_text(each)}" for each in evidence[:MAX_QUOTES]),

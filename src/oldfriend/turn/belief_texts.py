@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
-from oldfriend.domain.belief_times import get_told_zone, is_overdue, is_whole_day, name_other_zone
+from oldfriend.domain.belief_times import get_told_zone, is_overdue
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Evidence, Memory, MemoryState
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.prompts.locale_phrases import LocalePhrases
-from oldfriend.search.synonyms import get_role_phrases
 from oldfriend.search.tense import compute_validity
+from oldfriend.turn.belief_wording import format_due, word_belief
 from oldfriend.turn.intent import EDGE_PUNCTUATION
 from oldfriend.turn.lookups import PastBeliefs, ReplySources
 from oldfriend.turn.profile_facts import list_profile_facts
@@ -85,11 +85,9 @@ def format_as_of(text: str, as_of: Micros, book: LocalePhrases, zone: str) -> st
 
 
 def format_in_language(memory: Memory, language: str) -> str:
-    """Return a belief's text; who somebody is to the person in a language, if told in another."""
-    name = memory.key.removesuffix(RELATION_KEY_SUFFIX)
-    is_relation = memory.kind == "fact" and name != memory.key
-    phrase = get_role_phrases(language).get(memory.value) if is_relation else None
-    return memory.text if phrase is None or memory.language == language else f"{name}: {phrase}."
+    """Return a belief's text; its key and value in words of a language, if told in another."""
+    worded = None if memory.language == language else word_belief(memory, language)
+    return worded or memory.text
 
 
 def format_past_belief(belief: RecalledBelief, book: LocalePhrases, zone: str) -> str:
@@ -242,14 +240,6 @@ def format_open_promise(known: MemoryState, book: LocalePhrases, *, now: Micros,
     elif when in text:
         return f"• {text}"
     return book.phrases["open_line"].format(text=text, when=when)
-
-
-def format_due(book: LocalePhrases, memory: Memory, due: Micros, zone: str) -> str:
-    """Format a due time as it was said: a month, a day, or a clock time and where it is so late."""
-    told_zone = get_told_zone(memory, zone)
-    if memory.grain or is_whole_day(due, told_zone):
-        return format_day(book, due, told_zone, memory.grain)
-    return f"{format_moment(book, due, told_zone)} {name_other_zone(memory, zone)}".rstrip()
 
 
 def format_belief_with_quote(belief: RecalledBelief, book: LocalePhrases, zone: str) -> str:

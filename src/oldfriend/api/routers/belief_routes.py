@@ -66,7 +66,10 @@ async def list_learned_beliefs(
     return JournalPageSchema(
         items=tuple(
             JournalEntrySchema.from_domain(
-                each, evidence.get(each.object_id, ()), zone=me.person.zone
+                each,
+                evidence.get(each.object_id, ()),
+                zone=me.person.zone,
+                language=me.language,
             )
             for each in page
             if each.after.ended_at is None
@@ -155,7 +158,7 @@ async def list_beliefs(
         page.beliefs,
         belief_filter,
         counts,
-        zone=me.person.zone,
+        me=me,
         now=hub.app.clock(),
         next_cursor=None if page.next_cursor is None else encode_cursor(page.next_cursor),
     )
@@ -180,7 +183,7 @@ async def list_matches(
         beliefs,
         belief_filter,
         found.counts,
-        zone=me.person.zone,
+        me=me,
         now=hub.app.clock(),
         next_cursor=None if is_last else encode_values([start + limit]),
     )
@@ -191,7 +194,7 @@ def build_page(
     belief_filter: BeliefFilter,
     counts: dict[ObjectKind, int],
     *,
-    zone: str,
+    me: CurrentUser,
     now: Micros,
     next_cursor: str | None,
 ) -> BeliefPageSchema:
@@ -203,7 +206,10 @@ def build_page(
         if not belief_filter.kinds or kind in belief_filter.kinds
     )
     return BeliefPageSchema(
-        items=tuple(BeliefSchema.from_domain(each, zone=zone, now=at) for each in beliefs),
+        items=tuple(
+            BeliefSchema.from_domain(each, zone=me.person.zone, now=at, language=me.language)
+            for each in beliefs
+        ),
         total=total,
         kinds=counts,
         next=next_cursor,
@@ -323,4 +329,6 @@ async def load_belief(
         found = await get_belief(tx, me.person.id, memory)
     if found.base is not None:
         response.headers["ETag"] = format_etag(found.base)
-    return BeliefSchema.from_domain(found, zone=me.person.zone, now=hub.app.clock())
+    return BeliefSchema.from_domain(
+        found, zone=me.person.zone, now=hub.app.clock(), language=me.language
+    )

@@ -52,9 +52,9 @@ class DayEventSchema(Schema):
     impact: int = field(metadata=describe("The emotional impact, from −10 to +10."))
 
     @classmethod
-    def from_domain(cls, event: Memory) -> Self:
-        """Present an event."""
-        return cls(id=event.id, text=build_sentence(event), impact=event.impact)
+    def from_domain(cls, event: Memory, language: str) -> Self:
+        """Present an event in a language."""
+        return cls(id=event.id, text=build_sentence(event, (), language), impact=event.impact)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +67,13 @@ class DueItemSchema(Schema):
     status: str = field(metadata=describe("`fulfilled`, `expired`, or the status of the belief."))
 
     @classmethod
-    def from_domain(cls, belief: Memory) -> Self:
-        """Present a commitment or an expectation."""
+    def from_domain(cls, belief: Memory, language: str) -> Self:
+        """Present a commitment or an expectation in a language."""
         return cls(
-            id=belief.id, kind=belief.kind, text=build_sentence(belief), status=belief.status
+            id=belief.id,
+            kind=belief.kind,
+            text=build_sentence(belief, (), language),
+            status=belief.status,
         )
 
 
@@ -107,14 +110,17 @@ class DayOverviewSchema(Schema):
         happened: Sequence[Memory],
         due: Sequence[Memory],
         planned: Sequence[PlannedItemSchema],
+        language: str,
     ) -> Self:
         """Present a day: the first MAX_EVENTS events, and everything that is due."""
         return cls(
             day=day.isoformat(),
             messages=messages,
-            happened=tuple(DayEventSchema.from_domain(each) for each in happened[:MAX_EVENTS]),
+            happened=tuple(
+                DayEventSchema.from_domain(each, language) for each in happened[:MAX_EVENTS]
+            ),
             more=max(len(happened) - MAX_EVENTS, 0),
-            due=tuple(DueItemSchema.from_domain(each) for each in due),
+            due=tuple(DueItemSchema.from_domain(each, language) for each in due),
             planned=tuple(planned),
         )
 
@@ -240,6 +246,7 @@ def list_days(
     happened: Mapping[date, Sequence[Memory]],
     due: Mapping[date, Sequence[Memory]],
     planned: Mapping[date, Sequence[PlannedItemSchema]],
+    language: str,
 ) -> tuple[DayOverviewSchema, ...]:
     """Return the days with messages, events, due dates or plans, in order."""
     return tuple(
@@ -249,6 +256,7 @@ def list_days(
             happened.get(day, ()),
             due.get(day, ()),
             planned.get(day, ()),
+            language,
         )
         for day in sorted({*said, *happened, *due, *planned})
     )
@@ -285,6 +293,7 @@ async def show_month(month: MonthParam, me: CurrentUser, hub: HubDep) -> MonthSc
             group_by_day(events, "happened_at", zone, within=days),
             group_by_day(due, "due_at", zone, within=days),
             plans.group_by_day(since, until),
+            me.language,
         ),
     )
 
@@ -370,8 +379,8 @@ async def show_day(day: DayParam, me: CurrentUser, hub: HubDep) -> DaySchema:
     return DaySchema(
         day=day,
         talks=tuple(DaySessionSchema.from_domain(each, zone=zone) for each in talks),
-        happened=tuple(DayEventSchema.from_domain(each) for each in happened),
-        due=tuple(DueItemSchema.from_domain(each) for each in awaited),
+        happened=tuple(DayEventSchema.from_domain(each, me.language) for each in happened),
+        due=tuple(DueItemSchema.from_domain(each, me.language) for each in awaited),
         planned=tuple(plans.group_by_day(since, until).get(target, ())),
         summaries=presented,
         told=presented,

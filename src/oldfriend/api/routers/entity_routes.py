@@ -23,7 +23,6 @@ from oldfriend.beliefs.entity_relations import EntityGroup
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
 from oldfriend.domain.memories import EntityKind, EntityStatus, MemoryState, RelationType
-from oldfriend.domain.messages import Person
 from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.lang.language_pack import LANGUAGES
 from oldfriend.presenters.base_schema import Schema, describe, format_time
@@ -79,16 +78,17 @@ class EntitySchema(Schema):
             group=overview.relation.group,
             relation=phrase_relation(overview.relation, entity.kind, language),
             home=overview.relation.home,
-            line=entity.description or (tell_known(best, zone=zone, now=now) if best else ""),
+            line=entity.description
+            or (tell_known(best, zone=zone, now=now, language=language) if best else ""),
             known=overview.belief_count,
             told_at=format_time(overview.last_mentioned_at, zone),
         )
 
 
-def tell_known(known: MemoryState, *, zone: str, now: Micros) -> str:
+def tell_known(known: MemoryState, *, zone: str, now: Micros, language: str) -> str:
     """Return a belief as a sentence to the person; a state of long ago with its time."""
     as_of = find_state_stale_since(known, now)
-    return tell_as_of(known.memory, (), as_of=as_of, zone=zone)
+    return tell_as_of(known.memory, (), as_of=as_of, zone=zone, language=language).text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,17 +134,18 @@ class EntityDetailsSchema(Schema):
             RelationSchema(
                 other=other,
                 name=None if other is None else details.entity_names.get(other),
-                belief=BeliefSchema.from_domain(relation, zone=zone, now=now),
+                belief=BeliefSchema.from_domain(relation, zone=zone, now=now, language=language),
             )
             for relation, other in details.relations
         )
         return cls(
             about=EntitySchema.from_domain(details.overview, zone=zone, language=language, now=now),
-            belief=BeliefSchema.from_domain(details.belief, zone=zone, now=now),
+            belief=BeliefSchema.from_domain(details.belief, zone=zone, now=now, language=language),
             relations=relations,
             ties=relations,
             others=tuple(
-                BeliefSchema.from_domain(each, zone=zone, now=now) for each in details.other_beliefs
+                BeliefSchema.from_domain(each, zone=zone, now=now, language=language)
+                for each in details.other_beliefs
             ),
         )
 
@@ -177,14 +178,14 @@ class GraphEdgeSchema(Schema):
     memory: str = field(metadata=describe("The id of the belief that states it."))
 
     @classmethod
-    def from_domain(cls, edge: RelationEdge) -> Self:
-        """Present a relation as a line of the graph."""
+    def from_domain(cls, edge: RelationEdge, language: str) -> Self:
+        """Present a relation as a line of the graph, told in a language."""
         return cls(
             first=edge.first or "",
             second=edge.second,
             relation=edge.relation,
             tie=edge.relation,
-            text=build_sentence(edge.known.memory),
+            text=build_sentence(edge.known.memory, (), language),
             memory=edge.known.memory.id,
         )
 
@@ -202,7 +203,7 @@ class GraphSchema(Schema):
 
     @classmethod
     def from_domain(
-        cls, overviews: Sequence[EntityOverview], edges: Sequence[RelationEdge]
+        cls, overviews: Sequence[EntityOverview], edges: Sequence[RelationEdge], language: str
     ) -> Self:
         """Present the relations of the MAX_NODES entities that have the most of them."""
         degrees = Counter(
@@ -215,7 +216,7 @@ class GraphSchema(Schema):
         drawn = connected[:MAX_NODES]
         ids = {each.entity.id for each in drawn} | {None}
         shown = tuple(
-            GraphEdgeSchema.from_domain(edge)
+            GraphEdgeSchema.from_domain(edge, language)
             for edge in edges
             if edge.first in ids and edge.second in ids
         )
@@ -263,7 +264,7 @@ async def list_known_entities(
         matching = [each for each in overviews if is_match(each, kind, q)]
         remaining = [each for each in matching if after is None or build_order_key(each) > after]
         page = await add_entity_roles(tx, index_cache, person.id, remaining[:limit])
-    spoken, now = choose_language(language, person), hub.app.clock()
+    spoken, now = choose_language(language, me), hub.app.clock()
     return EntityPageSchema(
         items=tuple(
             EntitySchema.from_domain(each, zone=person.zone, language=spoken, now=now)
@@ -280,7 +281,9 @@ async def show_entity_graph(me: CurrentUser, hub: HubDep) -> GraphSchema:
     async with hub.app.db.begin_read() as tx:
         overviews = await list_entity_overviews(tx, hub.app.index_cache, me.person.id)
         return GraphSchema.from_domain(
-            overviews, await list_relation_edges(tx, hub.app.index_cache, me.person.id)
+            overviews,
+            await list_relation_edges(tx, hub.app.index_cache, me.person.id),
+            me.language,
         )
 
 
@@ -291,15 +294,15 @@ async def show_entity(
     """Return an entity's relations and what else is believed about it, with the evidence."""
     async with hub.app.db.begin_read() as tx:
         portrait = await get_entity_details(tx, hub.app.index_cache, me.person.id, somebody)
-    spoken = choose_language(language, me.person)
+    spoken = choose_language(language, me)
     return EntityDetailsSchema.from_domain(
         portrait, zone=me.person.zone, language=spoken, now=hub.app.clock()
     )
 
 
-def choose_language(asked: str | None, person: Person) -> str:
-    """Return the registered language that is asked for, else the person's, else English."""
-    registered = (each for each in (asked, person.language) if each in LANGUAGES)
+def choose_language(asked: str | None, me: CurrentUser) -> str:
+    """Return the registered language that is asked for, else the reader's, else English."""
+    registered = (each for each in (asked, me.language) if each in LANGUAGES)
     return next(registered, None) or LANGUAGES[0]
 
 

@@ -1,7 +1,7 @@
 // Requests to the server: JSON in, JSON out, and errors that say what to do.
 import * as session from "./session.js";
 import { openStream } from "./event_stream.js";
-import { translateProblem } from "./i18n.js";
+import { language, translateProblem } from "./i18n.js";
 
 const ROOT = "/api/v1";
 const IDEMPOTENT_METHODS = ["GET", "PATCH", "PUT", "DELETE"]; // repeating these changes nothing
@@ -59,7 +59,7 @@ async function requestWithToken(token, path, { json, headers, ...rest }) {
   const operation = IDEMPOTENT_METHODS.includes(rest.method ?? "GET") ? "" : `${path} ${body}`;
   if (operation && !idempotencyKeys.has(operation)) idempotencyKeys.set(operation, crypto.randomUUID());
   const key = operation && { "Idempotency-Key": idempotencyKeys.get(operation) ?? "" };
-  const allHeaders = { ...(json !== undefined && { "Content-Type": "application/json" }), ...key, ...headers, [CSRF_HEADER]: token };
+  const allHeaders = { ...(json !== undefined && { "Content-Type": "application/json" }), ...key, "Accept-Language": language.value, ...headers, [CSRF_HEADER]: token };
   let response;
   try {
     response = await fetch(ROOT + path, { ...rest, body, headers: allHeaders });
@@ -131,7 +131,7 @@ export const api = {
   searchBeliefs: (words) => request(`/memories?limit=20&q=${encode(words)}`),
   getBelief: (id) => request(`/memories/${encode(id)}`),
   sendVerdict: ({ id, etag }, verdict) => request(`/memories/${encode(id)}/verdict`, { method: "POST", json: { verdict }, headers: ifMatch(etag) }),
-  openEvents: (after, handlers) => openStream(`${ROOT}/chat/events?after=${encode(after)}`, { [CSRF_HEADER]: session.findToken() }, handlers),
+  openEvents: (after, handlers) => openStream(`${ROOT}/chat/events?after=${encode(after)}`, { "Accept-Language": language.value, [CSRF_HEADER]: session.findToken() }, handlers),
 };
 
 /** Downloads the export of all data; a ticket in the URL replaces the headers of the page's own requests. */

@@ -2,6 +2,7 @@
 import { api, takeMissedRead } from "./api.js";
 import { KINDS } from "./kinds.js";
 import { reloadIfOutdated } from "./app_shell.js";
+import { language } from "./i18n.js";
 import * as store from "./store.js";
 import * as outbox from "./outbox.js";
 
@@ -156,5 +157,12 @@ export function listen(position) {
   addEventListener("focus", () => (store.tasksChanged.value += 1)); // another program may have changed the tasks
   const retryNow = () => store.isConnected.value || (clearTimeout(retryTimer), retry());
   addEventListener("online", retryNow);
+  let shownLanguage = language.value;
+  language.subscribe((chosen) => {
+    if (chosen === shownLanguage) return;
+    shownLanguage = chosen;
+    if (stream) open(); // the server tells beliefs in the language of the request
+    retryUntilDone(store.load);
+  });
   open();
 }

@@ -169,7 +169,7 @@ function UnconfirmedRow({ belief, decide }) {
   const answer = (verdict) => decide(verdict, row.current.offsetHeight);
   return html`<li class="belief" ref=${row}>
     <${KindIcon} kind=${belief.kind} />
-    <div><p class="text">${belief.sentence}</p>
+    <div><p class="text" lang=${belief.sentence_language}>${belief.sentence}</p>
       ${belief.words.slice(0, 2).map((quote) => html`<${Quote} key=${quote.message + quote.quote} quote=${quote} sentence=${belief.sentence} />`)}
       <p class="choices"><button class="quiet" onClick=${() => answer("confirm")}>${t("doubt_yes")}</button>
         <button class="quiet" onClick=${() => answer("reject")}>${t("doubt_no")}</button>
@@ -202,7 +202,7 @@ function LearnedRow({ entry }) {
   const status = ["tentative", "disputed"].includes(belief.status) && belief.sentence === belief.text && t(`status_${belief.status}`);
   return html`<li class=${`belief ${isNew ? "is-new" : ""}`}>
     <${KindIcon} kind=${belief.kind} />
-    <div><p class="text">${belief.sentence} ${status && html`<span class="pill">${status}</span>`}</p>
+    <div><p class="text"><span lang=${belief.sentence_language}>${belief.sentence}</span> ${status && html`<span class="pill">${status}</span>`}</p>
       ${belief.words.slice(0, 2).map((quote) => html`<${Quote} key=${quote.message + quote.quote} quote=${quote} sentence=${belief.sentence} />`)}
       ${source && html`<p class="meta">${t(source === "reflection" ? "thought_reflection" : "thought_tick")}</p>`}
       ${!belief.words.length && belief.is_by_person && html`<p class="meta">${t("learned_you")}</p>`}

@@ -53,7 +53,7 @@ function SelectedItems({ keepFocus }) {
 
 function SelectedItem({ id, item }) {
   if (!item) return html`<code>${id}</code>`;
-  return item.kind ? html`<${KindIcon} kind=${item.kind} /> ${item.sentence}` : html`<q>${item.text}</q> <span class="meta">${formatShortDay(item.at)}</span>`;
+  return item.kind ? html`<${KindIcon} kind=${item.kind} /> <span lang=${item.sentence_language}>${item.sentence}</span>` : html`<q>${item.text}</q> <span class="meta">${formatShortDay(item.at)}</span>`;
 }
 
 function About() {

@@ -40,6 +40,6 @@ export function Finder({ keepFocus }) {
     ${error && html`<p class="bad" role="alert">${error}</p>`}
     ${results && !results.length && html`<p class="empty">${t("search_none", { words: query.trim() })}</p>`}
     <ul role="list" class="offered" aria-live="polite">${selectable?.map((each) => html`<li key=${each.id}>
-      ${each.kind ? html`<${KindIcon} kind=${each.kind} /> ${each.sentence}` : html`<q>${each.text}</q> <span class="meta">${each.speaker}, ${formatShortDay(each.at)}</span>`}${" "}
+      ${each.kind ? html`<${KindIcon} kind=${each.kind} /> <span lang=${each.sentence_language}>${each.sentence}</span>` : html`<q>${each.text}</q> <span class="meta">${each.speaker}, ${formatShortDay(each.at)}</span>`}${" "}
       <button class="quiet" aria-label=${`${t("forget_this")}: ${each.text}`} onClick=${() => keepFocus(addToSelection(each.id))}>${t("forget_this")}</button></li>`)}</ul>`;
 }

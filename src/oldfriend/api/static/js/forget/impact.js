@@ -51,7 +51,7 @@ function ImpactSection({ title, of, total = of.length, keepFocus }) {
   const selectButton = (each) => keepFocus && html` <button class="quiet" aria-label=${`${t("forget_also")}: ${each.sentence ?? each.text}`} onClick=${() => keepFocus(addToSelection(each.id))}>${t("forget_also")}</button>`;
   return html`<section><h4>${title}</h4><ul role="list">${shown.map((each) => html`<li key=${each.id}>
       ${each.kind
-        ? html`<${KindIcon} kind=${each.kind} /> <span><${FoldedText} text=${each.sentence} />${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${selectButton(each)}</span>`
+        ? html`<${KindIcon} kind=${each.kind} /> <span><span lang=${each.sentence_language}><${FoldedText} text=${each.sentence} /></span>${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${selectButton(each)}</span>`
         : each.record
         ? html`<span><${FoldedText} text=${each.text} /></span>`
         : html`<span><q><${FoldedText} text=${each.text} /></q> <span class="meta">${[each.speaker, formatShortDay(each.at)].filter(Boolean).join(", ")}</span>${selectButton(each)}</span>`}</li>`)}</ul>

@@ -52,7 +52,7 @@ export function BeliefPanel({ id }) {
   const status = formatStatus(belief);
   const time = formatOwnTime(belief);
   return html`<p class="panel-kind"><${KindIcon} kind=${belief.kind} /> ${t(`kind_${belief.kind}`)}${time && ` · ${time}`}</p>
-    <h3 id="panel-title" class="panel-text" tabindex="-1" ref=${title}>${belief.sentence}</h3>
+    <h3 id="panel-title" class="panel-text" lang=${belief.sentence_language} tabindex="-1" ref=${title}>${belief.sentence}</h3>
     <p class="meta">${formatConfidence(belief)} ${status && html`<span class="pill">${status}</span>`} ${belief.is_pinned && html`<span class="pill pill-pinned">${t("memory_pinned")}</span>`}</p>
     ${belief.tags.length > 0 && html`<p class="tags">${belief.tags.map((tag) => html`<span class="pill" key=${tag}># ${tag}</span>`)}</p>`}
     ${openForm === "" && belief.kind !== "summary" && html`<${Actions} belief=${belief} onDone=${onDone} setOpenForm=${setOpenForm} />`}

@@ -24,7 +24,7 @@ export function BeliefRow({ belief }) {
   return html`<article class=${`belief line line-${belief.kind} ${belief.ended_at ? "is-over" : ""} ${mark ? `is-turned turned-${mark}` : ""}`}>
     <${KindIcon} kind=${belief.kind} />
     <div class="line-body">
-      <p class="text"><a href=${`/memory/${belief.id}`} onClick=${followLink}>${belief.sentence}</a>
+      <p class="text"><a href=${`/memory/${belief.id}`} lang=${belief.sentence_language} onClick=${followLink}>${belief.sentence}</a>
         ${belief.is_pinned && html` <span class="pill pill-pinned">${t("memory_pinned")}</span>`}
         ${mark && html` <span class="pill pill-turned">${t(CHANGE_LABELS[mark])}</span>`}
         ${status && mark !== "gone" && html` <span class="pill">${status}</span>`}</p>

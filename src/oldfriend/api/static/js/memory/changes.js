@@ -74,7 +74,7 @@ function Change({ turn, op, belief, before, at }) {
   return html`<article class=${`turned turned-${turn}`}>
     <p class="turned-how"><strong>${t(CHANGE_LABELS[turn])}</strong> <span class="meta">${turn === "added" ? "" : `${formatDecision(op)} · `}${formatDate(at)}</span></p>
     ${isReworded && html`<p class="was"><del>${before}</del></p>`}
-    <p><${KindIcon} kind=${belief.kind} /> <a href=${`/memory/${belief.id}`} onClick=${followLink}>${belief.sentence}</a></p>
+    <p><${KindIcon} kind=${belief.kind} /> <a href=${`/memory/${belief.id}`} lang=${belief.sentence_language} onClick=${followLink}>${belief.sentence}</a></p>
     ${belief.words[0] && html`<p class="meta">“${belief.words.at(-1).quote}”</p>`}
   </article>`;
 }

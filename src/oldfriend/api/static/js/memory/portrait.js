@@ -5,7 +5,7 @@ import { KindIcon } from "../icons.js";
 import { useLiveUpdates } from "../live_updates.js";
 import { followLink } from "../router.js";
 import * as store from "../store.js";
-import { t } from "../i18n.js";
+import { language, t } from "../i18n.js";
 import * as beliefList from "./belief_list.js";
 import { memoryApi } from "./api.js";
 import { findDeadline, formatOwnTime } from "./labels.js";
@@ -38,7 +38,7 @@ export function Portrait() {
   }, [day, by, updates, store.rewriteCount.value]);
   if (!portrait || beliefList.isFiltered.value || !portrait.sentences.length) return null;
   return html`<section class="portrait" aria-label=${t("memory_portrait")}>
-    <p class="portrait-prose">${portrait.sentences.map((each) => html`<a key=${each.id} href=${`/memory/${each.id}`} onClick=${followLink}>${each.sentence}</a> `)}</p>
+    <p class="portrait-prose">${portrait.sentences.map((each) => html`<a key=${each.id} href=${`/memory/${each.id}`} lang=${each.sentence_language} onClick=${followLink}>${each.sentence}</a> `)}</p>
     <div class="portrait-lists"><${ShortList} title="memory_pinned_title" items=${portrait.pinned} /><${ShortList} title="memory_coming" items=${portrait.upcoming} /></div>
   </section>`;
 }
@@ -46,7 +46,7 @@ export function Portrait() {
 function ShortList({ title, items }) {
   if (!items.length) return null;
   return html`<div><h3>${t(title)}</h3><ul role="list">${items.slice(0, MAX_LISTED).map((each) => html`<li key=${each.id}>
-    <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} onClick=${followLink}>${each.sentence}</a> <span class="meta">${formatOwnTime(each)}</span></li>`)}</ul></div>`;
+    <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} lang=${each.sentence_language} onClick=${followLink}>${each.sentence}</a> <span class="meta">${formatOwnTime(each)}</span></li>`)}</ul></div>`;
 }
 
 /** The active beliefs that describe a person best, at most MAX_SENTENCES, without quotes in their own words.
@@ -55,7 +55,7 @@ function chooseSentences(items) {
   const rank = ({ key, kind }) => (KEYS_FIRST.includes(key) ? KEYS_FIRST.indexOf(key) : KEYS_FIRST.length + KINDS.indexOf(kind));
   const sure = items.filter((each) => each.status === "active" && each.key !== "in_own_words");
   const [current, past] = [sure.filter((each) => !each.as_of), sure.filter((each) => each.as_of)]; // what was last said long ago comes after all that holds now
-  const phrased = current.filter((each) => each.sentence !== each.text); // reworded to address the person; a language without such phrases has none
+  const phrased = current.filter((each) => each.sentence !== each.text && each.sentence_language === language.value); // told to the person in the page's language; one without such phrases has none
   const ranked = [phrased.length ? phrased : current, past].map((each) => each.toSorted((a, b) => rank(a) - rank(b)));
   return ranked.flat().slice(0, MAX_SENTENCES);
 }

@@ -1,0 +1,112 @@
+"""A belief is told from its key and value in whatever language is read."""
+
+from typing import Any
+
+import pytest
+
+from oldfriend.domain.clock import Micros, parse_timestamp
+from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
+from oldfriend.domain.memories import Memory
+from oldfriend.lang.language_pack import list_languages, load_language_pack
+from oldfriend.turn.belief_wording import quote_own_words, word_belief
+
+LANGUAGES = list_languages("wording")
+PARTS = ("you", "other", "you_label", "other_label", "roles")
+
+
+def believed(key: str, value: str, said_in: str = "de", **fields: Any) -> Memory:
+    """A fact with this key and value."""
+    return Memory(
+        **{
+            "id": MemoryId(ObjectId("m")),
+            "person": PersonId("p"),
+            "kind": "fact",
+            "text": f"{value}.",
+            "language": said_in,
+            "key": key,
+            "value": value,
+            "subject": "other" if ":" in key else "person",
+            "learned_at": Micros(0),
+            **fields,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("said_in", "key", "value", "language", "sentence"),
+    [
+        ("de", "location", "Ulm", "en", "You live in Ulm."),
+        ("de", "hometown", "in Köln", "es", "Creciste en Köln."),
+        ("de", "hometown", "auf dem Land", "en", "Where you grew up: “auf dem Land”."),
+        ("fr", "birthplace", "Évreux", "de", "Du kommst aus Évreux."),
+        ("en", "birthplace", "Arles", "fr", "Tu viens d’Arles."),
+        ("de", "dislikes", "Rosenkohl", "en", "You do not like “Rosenkohl”."),
+        ("en", "interests", "Barbara Pym", "zh", "你喜欢Barbara Pym。"),
+        ("en", "interests", "the sea", "fr", "Tu aimes « the sea »."),
+        ("en", "occupation", "a nurse", "de", "Deine Arbeit: „a nurse“."),
+        ("zh", "workplace", "华为", "es", "Trabajas en 华为."),
+        ("es", "dietary", "sin carne", "de", "Du isst kein Fleisch."),
+        ("fr", "dietary", "végétarienne", "zh", "你吃素。"),
+        ("es", "relationship_status", "casada", "en", "You are married."),
+        ("de", "relationship_status", "verheiratet", "es", "Te has casado."),
+        ("de", "birthday", "3. Mai", "en", "Your birthday is on 3 May."),
+        ("zh", "birthday", "5月3日", "de", "Du hast am 3. Mai Geburtstag."),
+        ("en", "birthday", "2001-05-03", "zh", "你的生日是2001年5月3日。"),
+        ("en", "birth_date", "1987", "de", "Du bist 1987 geboren."),
+        ("fr", "age", "34 ans", "zh", "你34岁。"),
+        ("de", "languages", "Spanisch", "fr", "Tu parles espagnol."),
+        ("de", "location", "nicht mehr Ulm", "en", "No longer so: You live in Ulm."),
+        ("en", "Jean:location", "Morecambe", "de", "Jean wohnt in Morecambe."),
+        ("de", "die Schwester:location", "Bonn", "en", "Your sister lives in Bonn."),
+        ("es", "Nacho:relation", "brother", "de", "Nacho ist dein Bruder."),
+        ("en", "Desmond:relation", "husband", "fr", "Desmond est ton mari."),
+        ("en", "Ana:relation", "best friend", "es", "Ana es tu mejor amistad."),
+    ],
+)
+def test_key_and_value_are_told_in_the_language_of_the_reader(
+    said_in: str, key: str, value: str, language: str, sentence: str
+) -> None:
+    """Names stand as they are, other words in quotation marks, dates in the reader's way."""
+    assert word_belief(believed(key, value, said_in), language) == sentence
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "memory",
+    [
+        believed("in_own_words", "die schule zieht um"),
+        believed("spirit_animal", "Otter"),
+        believed("", "", kind="event"),
+        believed("location", "Bonn", subject="other"),
+        believed("location", "Bonn", subject="companion"),
+    ],
+)
+def test_what_has_no_template_is_not_worded(memory: Memory, language: str) -> None:
+    """Nor is what is told of somebody whom the key does not name."""
+    assert word_belief(memory, language) is None
+
+
+def test_words_about_something_to_come_stand_behind_its_time() -> None:
+    """The time that the words themselves hold in their own language is not told twice."""
+    due, _ = parse_timestamp("2026-12-03T23:59:00+00:00", "UTC")
+    memory = believed("", "", kind="expectation", due_at=due, grain="", zone="UTC")
+    text = quote_own_words(memory, "Zahnarzt: 3. Dezember 2026.", "en", "UTC")
+    assert text == "Coming up (3 December 2026): “Zahnarzt.”"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_tells_the_same_keys(language: str) -> None:
+    """Whatever is told in English is told in each other language, in a sentence or by a label."""
+    ours, english = (load_language_pack(each).read("wording") for each in (language, "en"))
+    for side in ("you", "other"):
+        told = {*ours[side], *ours[f"{side}_label"]}
+        assert not {*english[side], *english[f"{side}_label"]} - told
+    for part in PARTS:
+        for key, text in ours[part].items():
+            filled = text.format(name="Ana", value="Ulm")
+            assert "{" not in filled, (part, key)
+            assert part in {"you", "you_label"} or "Ana" in filled, (part, key)
+    assert ours["values"].keys() == ours["said"].keys() == english["values"].keys()
+    for key, meanings in english["values"].items():
+        assert ours["values"][key].keys() == ours["said"][key].keys() == meanings.keys()
+    assert ours["languages"].keys() == english["languages"].keys()
