@@ -16,9 +16,9 @@ from oldfriend.domain.memories import (
     LIVE_STATUSES,
     Entity,
     EvidenceStats,
-    Memory,
     MemoryState,
     Status,
+    StoredBelief,
 )
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.llm.glosses import gloss_for_embedder
@@ -32,10 +32,10 @@ from oldfriend.search import (
     encode_document_terms,
     search,
 )
+from oldfriend_evals.bench_measures import Measure, Scope, build_lower_target
 from oldfriend_evals.lives.life import Belief, Life
 from oldfriend_evals.lives.life_files import LANGUAGES, load_life
 from oldfriend_evals.lives.questions import LifeQuestion, load_questions
-from oldfriend_evals.measures import Measure, Scope, build_lower_target
 from oldfriend_evals.temporary_stores import open_temporary_store
 
 SOMEBODY: Final = PersonId("somebody")
@@ -215,7 +215,7 @@ def build_known(
     """A belief as it would be kept."""
     text, status = belief.texts[0], get_status(belief)
     ended_at = None if status in LIVE_STATUSES else max(said_at) + 1
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(belief.id)),
         person=SOMEBODY,
         kind=belief.kind,

@@ -15,8 +15,8 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.turn.request_handlers.handler import HandledRequest
 from oldfriend.turn.request_handlers.measurement_records import RecordMeasurements
 from oldfriend.turn.request_handlers.measurement_requests import handle_measurement
-from oldfriend_evals.asked_tasks import read_cases, say
-from oldfriend_evals.measures import Measure, Scope
+from oldfriend_evals.bench_measures import Measure, Scope
+from oldfriend_evals.task_request_eval import read_cases, say
 from oldfriend_evals.temporary_stores import open_temporary_store
 
 MATERIAL: Final = Path(__file__).parent / "measurement_phrases.jsonl"

@@ -11,7 +11,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.beliefs.queries import list_beliefs
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit
 from oldfriend.learning.consolidate import consolidate
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
@@ -88,7 +88,7 @@ async def tell_beliefs(app: AppContext, chat_context: ChatContext, _question: st
     """What the page, the API and the command line list."""
     async with app.db.begin_read() as tx:
         known = await list_beliefs(tx, chat_context.person.id)
-    return "\n".join(each.content.text for each in known if isinstance(each.content, Memory))
+    return "\n".join(each.content.text for each in known if isinstance(each.content, StoredBelief))
 
 
 async def tell_facts(app: AppContext, chat_context: ChatContext, _question: str) -> str:
@@ -236,7 +236,7 @@ async def read_as_model(app: AppContext, chat_context: ChatContext, text: str, v
             value=value,
             confidence=0.9,
         )
-        return Extraction(author="extract/8", claims=(claim,), summary=f"They live in {value}.")
+        return Extraction(author="extract/9", claims=(claim,), summary=f"They live in {value}.")
 
     deps = await build_consolidation_deps(app, segment)
     await consolidate(replace(deps, extract=read, extract_small_talk=read), segment)

@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.correct import apply_belief_action
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.replies.reply_worker import answer_message
 from tests.beliefs.life import believed, tell, the_one
@@ -68,7 +68,7 @@ async def homes(app: AppContext, chat_context: ChatContext) -> dict[str, str]:
     return {
         each.content.value: each.content.status
         for each in await believed(app, chat_context, live=False)
-        if isinstance(each.content, Memory) and each.content.key == "location"
+        if isinstance(each.content, StoredBelief) and each.content.key == "location"
     }
 
 

@@ -138,7 +138,7 @@ def test_receipt_details_round_trip_through_split_and_join(tokens: dict[str, int
 def test_usual_receipt_details_take_no_room_and_are_told_all_the_same() -> None:
     """What is unusual is stored."""
     usual = {
-        "author": "reply/10",
+        "author": "reply/11",
         "degraded": False,
         "missing": [],
         "model": {"name": "m", "calls": 1, "tokens_in": 5, "tokens_cached": 0, "cost": 0},
@@ -147,7 +147,7 @@ def test_usual_receipt_details_take_no_room_and_are_told_all_the_same() -> None:
 
     lasting, passing = split_details(usual, [])
 
-    assert lasting == '{"author":"reply/10","model":{"name":"m","tokens_in":5}}'
+    assert lasting == '{"author":"reply/11","model":{"name":"m","tokens_in":5}}'
     assert join_details(lasting, passing, []) == usual
     assert join_details(*split_details(unusual, []), []) == {
         **unusual,

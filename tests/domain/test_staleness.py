@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.staleness import find_stale_since
 
 NOW = 10_000 * DAY
@@ -14,9 +14,9 @@ TWO_YEARS_AGO = NOW - 800 * DAY
 LAST_MONTH = NOW - 30 * DAY
 
 
-def state(**fields: Any) -> Memory:
+def state(**fields: Any) -> StoredBelief:
     """A belief with these fields."""
-    return Memory(
+    return StoredBelief(
         **{
             "id": MemoryId(ObjectId("m")),
             "person": PersonId("p"),

@@ -8,7 +8,7 @@ import pytest
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.errors import ModelUnavailable, StaleDecision
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import Memory, MemoryState, ObjectLink
+from oldfriend.domain.memories import MemoryState, ObjectLink, StoredBelief
 from oldfriend.learning.merge_duplicates import (
     MAX_JUDGED_PAIRS,
     MAX_PATTERNS,
@@ -48,7 +48,7 @@ class Mind:
     ) -> MemoryId:
         """Learn something from so many messages; it means what ``like`` does."""
         now = self.friend.clock.tick(seconds=1)
-        memory = Memory(
+        memory = StoredBelief(
             **{
                 "id": MemoryId(ObjectId(new_id(now))),
                 "person": self.friend.person.id,
@@ -70,10 +70,10 @@ class Mind:
             await save_belief_vectors(tx, memory.person, EMBEDDER, vectors)
         return memory.id
 
-    async def known(self, memory: MemoryId) -> MemoryState:
+    async def known(self, memory_id: MemoryId) -> MemoryState:
         """How a belief stands."""
         async with self.friend.db.begin_read() as tx:
-            return await get_memory_state(tx, self.friend.person.id, memory)
+            return await get_memory_state(tx, self.friend.person.id, memory_id)
 
     async def is_sound(self) -> bool:
         """Whether everything is the fold of what was decided, and stands by its evidence."""
@@ -163,7 +163,7 @@ async def test_unclear_pair_is_sent_to_the_judge_and_merged_by_its_verdict(
 
     async with mind.friend.db.begin_read() as tx:
         changes = await list_object_journal(tx, mind.friend.person.id, weak)
-    assert changes[-1].author == ("adjudicate/1" if is_same else "t")
+    assert changes[-1].author == ("adjudicate/2" if is_same else "t")
 
 
 async def test_judged_pair_is_not_sent_to_the_judge_again(mind: Mind) -> None:

@@ -9,15 +9,15 @@ import pytest
 
 from oldfriend.domain.clock import to_micros
 from oldfriend.domain.ids import EvidenceId, MemoryId, MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.presenters.belief_schemas import tell_as_of
 from oldfriend.presenters.belief_sentences import Sentence, build_sentence, tell_belief
 
 
-def believed(text: str, language: str = "en", **fields: Any) -> Memory:
+def believed(text: str, language: str = "en", **fields: Any) -> StoredBelief:
     """A belief with this text."""
-    return Memory(
+    return StoredBelief(
         **{
             "id": MemoryId(ObjectId("m")),
             "person": PersonId("p"),

@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.domain.clock import Micros, parse_timestamp
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.lang.language_pack import list_languages, load_language_pack
 from oldfriend.turn.belief_wording import quote_own_words, word_belief
 
@@ -14,9 +14,9 @@ LANGUAGES = list_languages("wording")
 PARTS = ("you", "other", "you_label", "other_label", "roles")
 
 
-def believed(key: str, value: str, said_in: str = "de", **fields: Any) -> Memory:
+def believed(key: str, value: str, said_in: str = "de", **fields: Any) -> StoredBelief:
     """A fact with this key and value."""
-    return Memory(
+    return StoredBelief(
         **{
             "id": MemoryId(ObjectId("m")),
             "person": PersonId("p"),
@@ -81,7 +81,7 @@ def test_key_and_value_are_told_in_the_language_of_the_reader(
         believed("location", "Bonn", subject="companion"),
     ],
 )
-def test_what_has_no_template_is_not_worded(memory: Memory, language: str) -> None:
+def test_what_has_no_template_is_not_worded(memory: StoredBelief, language: str) -> None:
     """Nor is what is told of somebody whom the key does not name."""
     assert word_belief(memory, language) is None
 

@@ -23,7 +23,7 @@ async def test_note_tool_stores_the_exact_words_with_evidence(talk: Talk) -> Non
     )
 
     (note,) = outcome.notes
-    assert (note.text, note.author) == ("Ana's birthday is on 3 May", "reply/10")
+    assert (note.text, note.author) == ("Ana's birthday is on 3 May", "reply/11")
     assert "“Ana's birthday is on 3 May”" in results_in(asked[1])[0]
     async with talk.app.db.begin_read() as tx:
         (kept,) = await list_notes(tx, talk.chat_context.person.id)

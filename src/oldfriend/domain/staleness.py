@@ -11,7 +11,13 @@ from typing import Final
 from oldfriend.domain.attribute_keys import FAVORITE
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import QUOTE_KEY, Memory, MemoryState, PatternKind, RelationType
+from oldfriend.domain.memories import (
+    QUOTE_KEY,
+    MemoryState,
+    PatternKind,
+    RelationType,
+    StoredBelief,
+)
 from oldfriend.domain.profile_attributes import HOME_KEYS, WORK_KEYS
 from oldfriend.domain.relations import RELATION_BY_ROLE, RELATION_KEY
 
@@ -53,7 +59,7 @@ OPEN_PLAN: Final = HALF_A_YEAR
 """So long a promise or expectation without a due time counts as open."""
 
 
-def find_stale_since(memory: Memory, last_seen: Micros, now: Micros) -> Micros | None:
+def find_stale_since(memory: StoredBelief, last_seen: Micros, now: Micros) -> Micros | None:
     """Return when a state was last said, if so long ago that it may be over; else None.
 
     ``last_seen`` is when its newest evidence was said; 0 without evidence. What has ended, is
@@ -75,7 +81,7 @@ def find_state_stale_since(known: MemoryState, now: Micros) -> Micros | None:
     return find_stale_since(known.memory, known.stats.last_seen, now)
 
 
-def find_limit(memory: Memory) -> Micros | None:
+def find_limit(memory: StoredBelief) -> Micros | None:
     """Return how long a belief counts as current after it was last said; None: always."""
     if memory.kind in FUTURE_KINDS:
         return OPEN_PLAN

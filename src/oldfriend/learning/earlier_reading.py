@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import MessageId, ObjectId, SegmentId
-from oldfriend.domain.memories import Evidence, Memory, MemoryState, Summary
+from oldfriend.domain.memories import Evidence, MemoryState, StoredBelief, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.learning.doubt import is_doubtful, is_foreign, is_unreal
 from oldfriend.learning.extraction import (
@@ -43,7 +43,7 @@ class EarlierReading:
     segment: SegmentId
     evidence: Mapping[ObjectId, Sequence[Evidence]] = field(default_factory=dict)
     """All live evidence of the beliefs for which the segment has some."""
-    memories: Mapping[ObjectId, Memory] = field(default_factory=dict)  # of these beliefs
+    memories: Mapping[ObjectId, StoredBelief] = field(default_factory=dict)  # of these beliefs
     messages: Mapping[MessageId, Message] = field(default_factory=dict)  # as they read now
     read_by_model: frozenset[MessageId] = frozenset()  # messages that a model has read as they are
 
@@ -68,9 +68,9 @@ class EarlierReading:
             for each in self.evidence.get(evidence.object_id, ())
         )
 
-    def get_version(self, message: MessageId) -> int | None:
+    def get_version(self, message_id: MessageId) -> int | None:
         """Return the current version of a message; None if it is not in the segment any more."""
-        found = self.messages.get(message)
+        found = self.messages.get(message_id)
         return None if found is None else found.version
 
     def list_kept_versions(self, withdrawn: Iterable[Evidence]) -> set[tuple[MessageId, int]]:
@@ -179,14 +179,14 @@ def is_left_out(evidence: Evidence, earlier: EarlierReading, extraction: Extract
     )
 
 
-def is_misleading(message: Message, memory: Memory) -> bool:
+def is_misleading(message: Message, memory: StoredBelief) -> bool:
     """Return whether words look today as if rules should not have believed them."""
     if memory.is_quoted_fact:
         return is_doubtful(message)
     return is_foreign(message) or is_unreal(message)
 
 
-def is_repeated(memory: Memory, claims: Sequence[Claim]) -> bool:
+def is_repeated(memory: StoredBelief, claims: Sequence[Claim]) -> bool:
     """Return whether claims from the same words say what a belief says, or in its place."""
     if memory.is_quoted_fact or not claims:
         return bool(claims)

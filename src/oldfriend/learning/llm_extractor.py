@@ -14,12 +14,12 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import (
     EntityKind,
     EvidenceSignal,
-    Memory,
     MemoryKind,
     Mood,
     MoodSignal,
     PatternKind,
     RelationalTag,
+    StoredBelief,
     Subject,
 )
 from oldfriend.domain.relations import RELATION_TYPES
@@ -219,7 +219,7 @@ def parse_arousal(item: Fields) -> int | None:
     return arousal if type(arousal) is int and 0 <= arousal <= MAX_AROUSAL else None
 
 
-def parse_pattern(item: Fields, target: Memory | None) -> PatternKind | None:
+def parse_pattern(item: Fields, target: StoredBelief | None) -> PatternKind | None:
     """Parse the kind of a pattern; None if missing."""
     if not parse_text(item, "pattern"):
         return target.pattern if target else None
@@ -336,7 +336,7 @@ def parse_self_check(fields: Fields) -> Mapping[str, str]:
     return {name: text for name in names if (text := parse_optional_text(notes, name))}
 
 
-PROMPT: Final = "extract/8"
+PROMPT: Final = "extract/9"
 """Prompt of the extraction; named as the author of all that it extracts."""
 
 MAX_TOKENS: Final = 6_000

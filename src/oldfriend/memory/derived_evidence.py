@@ -26,8 +26,8 @@ from oldfriend.domain.memories import (
     EvidenceSignal,
     JournalEntry,
     LinkKind,
-    Memory,
     MemoryState,
+    StoredBelief,
 )
 from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.evidence import (
@@ -44,7 +44,7 @@ REDERIVED_EXTRACTOR: Final = "borrow/1"
 """The extractor of evidence that was copied again."""
 
 
-def list_premises(memory: Memory) -> tuple[ObjectId, ...]:
+def list_premises(memory: StoredBelief) -> tuple[ObjectId, ...]:
     """Return what a memory was derived from; empty for one with quotes of its own."""
     return tuple(link.target for link in memory.relations if link.kind in DERIVING_RELATIONS)
 
@@ -98,14 +98,14 @@ async def derive_evidence(
 
 
 async def rederive_evidence(
-    tx: Transaction, person: PersonId, only: Collection[ObjectId], *, now: Micros
+    tx: Transaction, person: PersonId, only_ids: Collection[ObjectId], *, now: Micros
 ) -> None:
     """Copy evidence again to those of some beliefs that are derived, from what their premises have
     now.
 
     For after a segment was consolidated again.
     """
-    if not only:
+    if not only_ids:
         return
     memories = await load_all_memories(tx, person)
     for each in memories.values():
@@ -114,7 +114,7 @@ async def rederive_evidence(
             for one in list_premises(each)
             if one in memories and not is_retracted(memories[one])
         ]
-        if each.id in only and each.is_live and premises:
+        if each.id in only_ids and each.is_live and premises:
             signal: EvidenceSignal | None = None if each.kind == "pattern" else "implicit"
             await derive_evidence(
                 tx, person, each.id, premises, extractor=REDERIVED_EXTRACTOR, now=now, signal=signal
@@ -156,24 +156,24 @@ async def withdraw_derived_evidence(
             tx, person, [quote for key, quote in quotes.items() if key not in supported], now=now
         )
     ids = [each.id for each in touched]
-    return await end_unsupported_beliefs(tx, person, provenance=provenance, now=now, only=ids)
+    return await end_unsupported_beliefs(tx, person, provenance=provenance, now=now, only_ids=ids)
 
 
-async def load_all_memories(tx: Transaction, person: PersonId) -> dict[ObjectId, Memory]:
+async def load_all_memories(tx: Transaction, person: PersonId) -> dict[ObjectId, StoredBelief]:
     """Load all memories of a person, including ended ones."""
     states = await list_memories(tx, person, live=False)
     return {ObjectId(each.memory.id): each.memory for each in states}
 
 
 def is_premise_lost(
-    premise: ObjectId, memories: Mapping[ObjectId, Memory], retracted: Collection[ObjectId]
+    premise: ObjectId, memories: Mapping[ObjectId, StoredBelief], retracted: Collection[ObjectId]
 ) -> bool:
     """Whether a premise no longer supports what was derived from it."""
     memory = memories.get(premise)
     return premise in retracted or memory is None or is_retracted(memory)
 
 
-def is_retracted(memory: Memory) -> bool:
+def is_retracted(memory: StoredBelief) -> bool:
     """Whether a memory turned out not to be true; one that is merely over was true."""
     if memory.status == "rejected":
         return True

@@ -17,8 +17,8 @@ from oldfriend.domain.memories import (
     JournalEntry,
     JournalObject,
     JournalOp,
-    Memory,
     MemoryState,
+    StoredBelief,
 )
 from oldfriend.domain.supersession import (
     find_prior_entry,
@@ -53,24 +53,24 @@ async def end_unsupported_beliefs(
     *,
     provenance: Provenance,
     now: Micros,
-    only: Collection[ObjectId] | None = None,
+    only_ids: Collection[ObjectId] | None = None,
 ) -> list[ObjectId]:
     """End beliefs without live supporting evidence, unless the person wrote them; return which.
 
     ``only`` limits it to some beliefs. Superseded beliefs are ended, too: without evidence they are
     no history.
     """
-    if only is not None and not only:
+    if only_ids is not None and not only_ids:
         return []
     evidence = await list_evidence(tx, person)
     memories = [each.memory for each in await list_memories(tx, person, live=False)]
-    believed: list[Memory | Entity] = [
+    believed: list[StoredBelief | Entity] = [
         each for each in memories if is_or_was_true(each) or each.status == "unconfirmed"
     ]
     believed += await list_entities(tx, person)
     ended: list[ObjectId] = []
     for each in believed:
-        is_selected = only is None or each.id in only
+        is_selected = only_ids is None or each.id in only_ids
         is_supported = any(piece.stance == "supports" for piece in evidence.get(each.id, ()))
         if is_selected and not is_supported and not each.is_by_person:
             after = build_retracted(each, now)
@@ -81,11 +81,11 @@ async def end_unsupported_beliefs(
     return ended
 
 
-def build_retracted(each: Memory | Entity, now: Micros) -> Memory | Entity:
+def build_retracted(each: StoredBelief | Entity, now: Micros) -> StoredBelief | Entity:
     """Return a belief as ended without having been superseded."""
-    if isinstance(each, Memory) and each.status == "superseded":
+    if isinstance(each, StoredBelief) and each.status == "superseded":
         return replace(each, status="active", holds_until=None, ended_at=now)
-    if isinstance(each, Memory) and each.status == "unconfirmed":
+    if isinstance(each, StoredBelief) and each.status == "unconfirmed":
         return replace(each, status="withdrawn", ended_at=now)
     return replace(each, ended_at=now)
 
@@ -164,7 +164,7 @@ async def reopen_belief(
     one's evidence.
     """
     states = await list_memories(tx, after.person, live=False)
-    if isinstance(after, Memory):
+    if isinstance(after, StoredBelief):
         replacements = list_replacements(after, [each.memory for each in states])
         if replacements and not any(list_superseders(after, replacements)):
             values = [each for each in states if each.memory in replacements]
@@ -177,7 +177,7 @@ async def reopen_belief(
 
 async def supersede_at_next_value(
     tx: Transaction,
-    after: Memory,
+    after: StoredBelief,
     values: Sequence[MemoryState],
     *,
     provenance: Provenance,
@@ -214,7 +214,7 @@ async def has_only_edited_causes(tx: Transaction, entry: JournalEntry) -> bool:
 async def end_summaries(
     tx: Transaction,
     person: PersonId,
-    segments: Collection[SegmentId],
+    segment_ids: Collection[SegmentId],
     *,
     provenance: Provenance,
     now: Micros,
@@ -224,7 +224,7 @@ async def end_summaries(
     Summaries below an ended one are active again.
     """
     summaries = await list_summaries(tx, person, active=False)
-    touched = [each for each in summaries if set(each.segments) & set(segments)]
+    touched = [each for each in summaries if set(each.segments) & set(segment_ids)]
     source_ids = {source for each in touched for source in each.sources}
     for summary in summaries:
         if summary in touched:

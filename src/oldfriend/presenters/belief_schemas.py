@@ -14,8 +14,8 @@ from oldfriend.domain.memories import (
     Evidence,
     EvidenceStats,
     JournalObject,
-    Memory,
     ObjectKind,
+    StoredBelief,
     Subject,
     Summary,
 )
@@ -142,7 +142,7 @@ class BeliefSchema(Schema):
         content, as_of = belief.content, belief.find_stale_since(now)
         told = (
             tell_as_of(content, belief.evidence, as_of=as_of, zone=zone, language=language)
-            if isinstance(content, Memory)
+            if isinstance(content, StoredBelief)
             else None
         )
         journaled = None if isinstance(content, Summary) else content
@@ -167,7 +167,7 @@ class BeliefSchema(Schema):
             **build_kind_fields(content, zone),
             **build_confidence_fields(belief.standing, zone),
         }
-        if isinstance(content, Memory) and len(belief.evidence) > 1:
+        if isinstance(content, StoredBelief) and len(belief.evidence) > 1:
             extra["course"] = build_points(content, belief.evidence, zone=zone)
         return replace(common, **extra)
 
@@ -194,7 +194,7 @@ class TagsSchema(Schema):
 
 
 def tell_as_of(
-    belief: Memory,
+    belief: StoredBelief,
     evidence: Sequence[Evidence],
     *,
     as_of: Micros | None,
@@ -255,7 +255,7 @@ def build_confidence_fields(standing: EvidenceStats | None, zone: str) -> dict[s
 
 
 def build_points(
-    memory: Memory, evidence: Sequence[Evidence], *, zone: str
+    memory: StoredBelief, evidence: Sequence[Evidence], *, zone: str
 ) -> tuple[StrengthPointSchema, ...]:
     """Build the strength over time, up to the last MAX_POINTS points."""
     course = compute_stats_history(
@@ -324,18 +324,23 @@ class BeliefHit(Belief):
 
     @classmethod
     def from_recalled(
-        cls, recalled: RecalledBelief, zone: str, later: Sequence[Message] = (), *, now: Micros
+        cls,
+        recalled_belief: RecalledBelief,
+        zone: str,
+        later: Sequence[Message] = (),
+        *,
+        now: Micros,
     ) -> Self:
         """Present a recalled belief, with what probably changed it since."""
-        state = recalled.state
+        state = recalled_belief.state
         belief = BeliefDetails(
-            content=state.memory, standing=state.stats, evidence=recalled.evidence
+            content=state.memory, standing=state.stats, evidence=recalled_belief.evidence
         )
         return cls(
             **build_belief_fields(belief, zone, now=now),
             at=from_micros(state.stats.last_seen, zone),
-            score=recalled.score.value,
-            why=tuple(format_reasons(recalled.reasons)),
+            score=recalled_belief.score.value,
+            why=tuple(format_reasons(recalled_belief.reasons)),
             later=tuple(StoredMessage.from_domain(each) for each in later),
         )
 
@@ -353,7 +358,7 @@ def build_belief_fields(belief: BeliefDetails, zone: str, *, now: Micros) -> dic
         "times_seen": 0 if standing is None else standing.times_seen,
         "evidence": tuple(map(EvidenceQuote.from_domain, belief.evidence)),
     }
-    if isinstance(content, Memory):
+    if isinstance(content, StoredBelief):
         told_zone = get_told_zone(content, zone)
         return fields | {
             "text": content.text,
@@ -432,7 +437,7 @@ def content_as_json(belief: JournalObject, *, zone: str) -> dict[str, JsonValue]
         "learned_at": format_exact_time(belief.learned_at, zone),
         "ended_at": format_exact_time(belief.ended_at, zone),
     }
-    if isinstance(belief, Memory):
+    if isinstance(belief, StoredBelief):
         return common | memory_as_json(belief, zone)
     if isinstance(belief, Entity):
         return common | {
@@ -457,7 +462,7 @@ def content_as_json(belief: JournalObject, *, zone: str) -> dict[str, JsonValue]
     }
 
 
-def memory_as_json(memory: Memory, zone: str) -> dict[str, JsonValue]:
+def memory_as_json(memory: StoredBelief, zone: str) -> dict[str, JsonValue]:
     """Return the fields of a memory as JSON."""
     told_zone = get_told_zone(memory, zone)
     return {

@@ -8,7 +8,7 @@ from typing import Final, Self
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, Memory
+from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, StoredBelief
 from oldfriend.forgetting.delete import ForgetPreview, ForgetReport
 from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.deletion.audit_log import AuditEntry, DeletionKind
@@ -45,14 +45,14 @@ class AffectedMessageSchema(Schema):
     at: str
 
     @classmethod
-    def from_domain(cls, message: MessageVersion) -> Self:
+    def from_domain(cls, message_version: MessageVersion) -> Self:
         """Present a version of a message."""
         return cls(
-            id=message.id,
-            role=message.role,
-            speaker=message.speaker,
-            text=shorten_message(message),
-            at=format_time(message.said_at, message.zone),
+            id=message_version.id,
+            role=message_version.role,
+            speaker=message_version.speaker,
+            text=shorten_message(message_version),
+            at=format_time(message_version.said_at, message_version.zone),
         )
 
 
@@ -113,7 +113,7 @@ class AffectedBeliefSchema(Schema):
         """Present a belief that stays or goes, with its text."""
         told = (
             tell_belief(content, evidence, language=language)
-            if isinstance(content, Memory)
+            if isinstance(content, StoredBelief)
             else None
         )
         return cls(
@@ -448,10 +448,15 @@ def preview_as_json(preview: ForgetPreview) -> JsonValue:
     }
 
 
-def deleted_message_as_json(message: MessageVersion) -> JsonValue:
+def deleted_message_as_json(message_version: MessageVersion) -> JsonValue:
     """Return a message as JSON."""
-    at = from_micros(message.said_at, message.zone).isoformat(timespec="seconds")
-    return {"id": message.id, "at": at, "speaker": message.speaker, "text": message.text}
+    at = from_micros(message_version.said_at, message_version.zone).isoformat(timespec="seconds")
+    return {
+        "id": message_version.id,
+        "at": at,
+        "speaker": message_version.speaker,
+        "text": message_version.text,
+    }
 
 
 def report_as_json(report: ForgetReport) -> JsonValue:

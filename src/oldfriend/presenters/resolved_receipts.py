@@ -7,7 +7,7 @@ from typing import TypeAlias
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.memory.belief_views import get_memory
 from oldfriend.memory.evidence import list_object_evidence
@@ -16,7 +16,7 @@ from oldfriend.memory.receipts import Receipt, ReceiptItem
 from oldfriend.turn.receipt_items import CITED_KEY
 from oldfriend.usage.model_calls import list_shown_ids
 
-ReceiptObject: TypeAlias = Message | Memory | None
+ReceiptObject: TypeAlias = Message | StoredBelief | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +99,10 @@ async def list_shown_context(tx: Transaction, receipt: Receipt) -> tuple[Message
     return tuple(sorted(messages, key=lambda message: message.seq))
 
 
-async def find_message(tx: Transaction, person: PersonId, message: MessageId) -> Message | None:
+async def find_message(tx: Transaction, person: PersonId, message_id: MessageId) -> Message | None:
     """Return the current version of a message; None if it is gone, or the id is not a message's."""
     try:
-        return await get_message(tx, person, message)
+        return await get_message(tx, person, message_id)
     except NotFound:
         return None
 

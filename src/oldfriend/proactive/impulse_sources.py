@@ -14,7 +14,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import COMMITMENT, FUTURE_KINDS, THOUGHT
 from oldfriend.domain.belief_times import get_deadline, get_told_zone, is_whole_day
 from oldfriend.domain.clock import DAY, HOUR, Micros, from_micros, get_start_of_day
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.messages import Person
 from oldfriend.memory.belief_views import list_memories, list_memories_by_key
 from oldfriend.memory.calendar_days import list_events_between, list_grave_events
@@ -91,7 +91,7 @@ ISO_DATE: Final = re.compile(r"(?:\d{4}-)?(\d{2})-(\d{2})", re.ASCII)
 class Occasions:
     """What a person's impulses are made from."""
 
-    due: tuple[Memory, ...] = ()  # open promises and expectations with a due time
+    due: tuple[StoredBelief, ...] = ()  # open promises and expectations with a due time
     tasks: tuple[DueTask, ...] = ()  # reminders and to-dos to come, of today and later
     undone: tuple[str, ...] = ()  # reminders of the last days that came, and were not done
     goals: tuple[WatchedGoal, ...] = ()
@@ -99,21 +99,21 @@ class Occasions:
     checklist: Checklist = field(default_factory=Checklist)
     numbers: tuple[NumberAlert, ...] = ()
     diary: KeptDiary | None = None
-    birthdays: tuple[Memory, ...] = ()
-    past_events: tuple[Memory, ...] = ()  # of this day in earlier years
+    birthdays: tuple[StoredBelief, ...] = ()
+    past_events: tuple[StoredBelief, ...] = ()  # of this day in earlier years
     past_entry: str | None = None  # of the diary, on this day in an earlier year
-    thoughts: tuple[Memory, ...] = ()
-    grave: tuple[Memory, ...] = ()  # events of great weight that were told lately
+    thoughts: tuple[StoredBelief, ...] = ()
+    grave: tuple[StoredBelief, ...] = ()  # events of great weight that were told lately
     last_message: LastMessage | None = None
     session_messages: int = 0  # in the session of the last message
 
 
 async def load_occasions(
-    tx: Transaction, person: Person, settings: ProactiveSettings, *, now: Micros
+    tx: Transaction, person: Person, proactive_settings: ProactiveSettings, *, now: Micros
 ) -> Occasions:
     """Load what a level may speak of."""
-    kinds = PACES[settings.level].kinds
-    if settings.level == "off" and settings.digest == "off":
+    kinds = PACES[proactive_settings.level].kinds
+    if proactive_settings.level == "off" and proactive_settings.digest == "off":
         return Occasions(
             watches=await list_seen_watches(tx, person.id, now=now),
             checklist=await load_checklist(tx, person.id),
@@ -133,7 +133,7 @@ async def load_occasions(
     )
     if "goal" in kinds:
         occasions = replace(occasions, goals=await list_watched_goals(tx, person.id))
-    if "day_opening" in kinds or settings.digest != "off":
+    if "day_opening" in kinds or proactive_settings.digest != "off":
         birthdays = await list_memories_by_key(tx, person.id, "fact", BIRTHDAY)
         midnight = get_start_of_day(now, person.zone)
         occasions = replace(
@@ -168,10 +168,12 @@ async def load_occasions(
     return occasions
 
 
-async def load_past_events(tx: Transaction, person: Person, *, now: Micros) -> tuple[Memory, ...]:
+async def load_past_events(
+    tx: Transaction, person: Person, *, now: Micros
+) -> tuple[StoredBelief, ...]:
     """Return the good events of this day in earlier years."""
     today = from_micros(now, person.zone).date()
-    found: list[Memory] = []
+    found: list[StoredBelief] = []
     for years in range(1, MAX_YEARS + 1):
         day = move_to_year(today, today.year - years)
         if day is None:
@@ -184,7 +186,9 @@ async def load_past_events(tx: Transaction, person: Person, *, now: Micros) -> t
     return tuple(found)
 
 
-async def load_grave_events(tx: Transaction, person: Person, *, now: Micros) -> tuple[Memory, ...]:
+async def load_grave_events(
+    tx: Transaction, person: Person, *, now: Micros
+) -> tuple[StoredBelief, ...]:
     """Return what somebody has told of themselves lately that weighs much, and was fresh then."""
     events = await list_grave_events(tx, person.id, since=now - GRAVE_FOR, impact=GRAVE_IMPACT)
     return tuple(
@@ -196,13 +200,13 @@ async def load_grave_events(tx: Transaction, person: Person, *, now: Micros) -> 
     )
 
 
-def may_be_told(memory: Memory) -> bool:
+def may_be_told(memory: StoredBelief) -> bool:
     """Whether it is believed, and from the person's own words or ours: never from outside ones."""
     return memory.is_live and memory.trust not in {"outside", "other"}
 
 
 def collect_impulses(
-    person: Person, settings: ProactiveSettings, occasions: Occasions, *, now: Micros
+    person: Person, proactive_settings: ProactiveSettings, occasions: Occasions, *, now: Micros
 ) -> list[Impulse]:
     """Return every impulse that is open, also those whose time is still to come."""
     found = [
@@ -210,8 +214,8 @@ def collect_impulses(
         *collect_grave_events(person, occasions.grave),
         *collect_goals(person, occasions.goals),
         *collect_watches(person, occasions.watches),
-        *collect_day_openings(person, settings, occasions, now=now),
-        *collect_recaps(person, settings, now=now),
+        *collect_day_openings(person, proactive_settings, occasions, now=now),
+        *collect_recaps(person, proactive_settings, now=now),
         *collect_anniversaries(person, occasions, now=now),
         *collect_checklist(person, occasions.checklist, now=now),
         *collect_numbers(person, occasions.numbers),
@@ -220,11 +224,11 @@ def collect_impulses(
         *collect_silence(person, occasions.last_message),
         *collect_moments(person, occasions, now=now),
     ]
-    kinds = PACES[settings.level].kinds - settings.muted
+    kinds = PACES[proactive_settings.level].kinds - proactive_settings.muted
     return [each for each in found if each.kind in kinds and each.expires_at > now]
 
 
-def collect_due(person: Person, due: Sequence[Memory]) -> Iterator[Impulse]:
+def collect_due(person: Person, due: Sequence[StoredBelief]) -> Iterator[Impulse]:
     """Yield the promises that fall due, and the expectations to be followed up."""
     for memory in due:
         deadline = get_deadline(memory, person.zone)
@@ -246,7 +250,7 @@ def collect_due(person: Person, due: Sequence[Memory]) -> Iterator[Impulse]:
         )
 
 
-def collect_grave_events(person: Person, events: Sequence[Memory]) -> Iterator[Impulse]:
+def collect_grave_events(person: Person, events: Sequence[StoredBelief]) -> Iterator[Impulse]:
     """Yield how somebody is on the day after they told of something grave, or of great joy."""
     for memory in events:
         yield Impulse(
@@ -261,20 +265,20 @@ def collect_grave_events(person: Person, events: Sequence[Memory]) -> Iterator[I
         )
 
 
-def find_promise_time(memory: Memory, deadline: Micros, zone: str) -> Micros:
+def find_promise_time(memory: StoredBelief, deadline: Micros, zone: str) -> Micros:
     """Return when to speak of a promise: in the morning of its day, or before its hour."""
     if is_due_all_day(memory, deadline, zone):
         return get_local_time(deadline, zone, hour=MORNING[0])
     return deadline - NOTICE
 
 
-def is_due_all_day(memory: Memory, deadline: Micros, zone: str) -> bool:
+def is_due_all_day(memory: StoredBelief, deadline: Micros, zone: str) -> bool:
     """Whether a belief is due on a day, and at no hour of it."""
     return any(is_whole_day(deadline, each) for each in (zone, get_told_zone(memory, zone)))
 
 
 def collect_day_openings(
-    person: Person, settings: ProactiveSettings, occasions: Occasions, *, now: Micros
+    person: Person, proactive_settings: ProactiveSettings, occasions: Occasions, *, now: Micros
 ) -> Iterator[Impulse]:
     """Yield the opening of today and of the next day on which there is something.
 
@@ -282,8 +286,8 @@ def collect_day_openings(
     """
     today = from_micros(now, person.zone).date()
     by_day = group_by_day(person, occasions, today)
-    kind: ImpulseKind = "day_opening" if settings.digest == "off" else "digest"
-    if settings.digest == "weekly":
+    kind: ImpulseKind = "day_opening" if proactive_settings.digest == "off" else "digest"
+    if proactive_settings.digest == "weekly":
         by_day = group_by_week(by_day)
     elif today in by_day:
         by_day[today].extend(occasions.undone)
@@ -317,13 +321,13 @@ def group_by_day(person: Person, occasions: Occasions, today: date) -> dict[date
 
 
 def collect_recaps(
-    person: Person, settings: ProactiveSettings, *, now: Micros
+    person: Person, proactive_settings: ProactiveSettings, *, now: Micros
 ) -> Iterator[Impulse]:
     """Yield the recaps of last week, of this and of the next, each on Sunday evening.
 
     What was done is read when it is told.
     """
-    if settings.recap == "off":
+    if proactive_settings.recap == "off":
         return
     today = from_micros(now, person.zone).date()
     for weeks in (-1, 0, 1):
@@ -399,7 +403,7 @@ def collect_anniversaries(
         )
 
 
-def collect_thoughts(person: Person, thoughts: Sequence[Memory]) -> Iterator[Impulse]:
+def collect_thoughts(person: Person, thoughts: Sequence[StoredBelief]) -> Iterator[Impulse]:
     """Yield the thoughts of the last days."""
     for memory in thoughts:
         yield Impulse(

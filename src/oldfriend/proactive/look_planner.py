@@ -54,18 +54,18 @@ async def plan_next_look(tx: Transaction, person: PersonId, *, now: Micros) -> M
 
 
 async def apply_settings(
-    tx: Transaction, person: PersonId, settings: ProactiveSettings, *, now: Micros
+    tx: Transaction, person: PersonId, proactive_settings: ProactiveSettings, *, now: Micros
 ) -> None:
     """Store what a person has chosen, and plan the next look by it.
 
     Who orders a recap is told of no week that was over before.
     """
     before = await load_proactive_settings(tx, person)
-    await save_proactive_settings(tx, person, settings, now=now)
-    if before.recap == "off" and settings.recap != "off":
+    await save_proactive_settings(tx, person, proactive_settings, now=now)
+    if before.recap == "off" and proactive_settings.recap != "off":
         known_person = await get_person_by_id(tx, person)
         today = get_local_time(now, known_person.zone, days=0, hour=0)
-        recaps = collect_recaps(known_person, settings, now=now)
+        recaps = collect_recaps(known_person, proactive_settings, now=now)
         over = [each for each in recaps if each.not_before < today and now < each.expires_at]
         await drop_impulses(tx, person, over, "expired", now=now)
     await plan_next_look(tx, person, now=now)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from oldfriend.domain.ids import EntityId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 
 
-def build_mention_text(memory: Memory) -> str:
+def build_mention_text(memory: StoredBelief) -> str:
     """Return all of a belief's text that can name somebody, casefolded."""
     return f"{memory.text} {memory.value}".casefold()
 
@@ -53,7 +53,7 @@ class MentionIndex:
         self._match_cache: dict[str, frozenset[int]] = {}
         self._joined: JoinedTexts | None = None
 
-    def add(self, seq: int, memory: Memory) -> None:
+    def add(self, seq: int, memory: StoredBelief) -> None:
         """Add a belief."""
         self._text_by_seq[seq] = build_mention_text(memory)
         for each in memory.entities:
@@ -72,12 +72,12 @@ class MentionIndex:
         self._match_cache.clear()
         self._joined = None
 
-    def list_mentions(self, words: Iterable[str], entities: Iterable[EntityId]) -> set[int]:
+    def list_mentions(self, words: Iterable[str], entity_ids: Iterable[EntityId]) -> set[int]:
         """List the beliefs that may contain one of these words or refer to one of the entities."""
         found: set[int] = set()
         for word in words:
             found |= self._match_word(word)
-        for each in entities:
+        for each in entity_ids:
             found |= self._seqs_by_entity.get(each, set())
         return found
 

@@ -321,7 +321,9 @@ def list_former(earlier: Task, later: Task) -> dict[str, JsonValue]:
     return {each: getattr(earlier, each) for each in fields}
 
 
-async def undo_calendar(tx: Transaction, person: PersonId, batch: BatchId, *, now: Micros) -> int:
+async def undo_calendar(
+    tx: Transaction, person: PersonId, batch_id: BatchId, *, now: Micros
+) -> int:
     """Take what only this import told off the list, and set back what it changed; return how many.
 
     What an import of somebody else told, before a merge was undone, counts no more.
@@ -330,11 +332,11 @@ async def undo_calendar(tx: Transaction, person: PersonId, batch: BatchId, *, no
     taken = [
         each
         for each in await list_imported(tx, person)
-        if any(level.batch == batch for level in each.levels)
+        if any(level.batch == batch_id for level in each.levels)
     ]
     own = {"", *(each.id for each in await list_batches(tx, person))} if taken else set()
     for each in taken:
-        levels = drop_level(each.levels, batch)
+        levels = drop_level(each.levels, batch_id)
         if not any(level.batch in own for level in levels):
             await tx.run(
                 "DELETE FROM task WHERE id = :task AND person = :person",
@@ -343,7 +345,7 @@ async def undo_calendar(tx: Transaction, person: PersonId, batch: BatchId, *, no
             )
             continue
         last = each.levels[-1]
-        if last.batch == batch and last.former is not None:
+        if last.batch == batch_id and last.former is not None:
             former = build_former(each.task, last.former, now=now)
             # What the person has ended stays as it is.
             if former.is_active or former.status != each.task.status:

@@ -10,7 +10,7 @@ from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.belief_times import get_told_zone, is_overdue
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId
-from oldfriend.domain.memories import Evidence, Memory, MemoryState
+from oldfriend.domain.memories import Evidence, MemoryState, StoredBelief
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.prompts.locale_phrases import LocalePhrases
@@ -67,7 +67,7 @@ def format_belief_sentence(
     return book.phrases[part].format(text=text)
 
 
-def format_dated_memory(memory: Memory, book: LocalePhrases, zone: str) -> str:
+def format_dated_memory(memory: StoredBelief, book: LocalePhrases, zone: str) -> str:
     """Return a belief's text with the days of an event, or the first day of a state, if known."""
     zone, text = get_told_zone(memory, zone), format_in_language(memory, book.language)
     if (days := memory.happened_during) is not None:
@@ -84,7 +84,7 @@ def format_as_of(text: str, as_of: Micros, book: LocalePhrases, zone: str) -> st
     return book.phrases["as_of"].format(when=format_day(book, as_of, zone, "month"), text=text)
 
 
-def format_in_language(memory: Memory, language: str) -> str:
+def format_in_language(memory: StoredBelief, language: str) -> str:
     """Return a belief's text; its key and value in words of a language, if told in another."""
     worded = None if memory.language == language else word_belief(memory, language)
     return worded or memory.text
@@ -292,7 +292,7 @@ def format_past_beliefs(past_beliefs: PastBeliefs | None, book: LocalePhrases, z
     ].format(when=when)
 
 
-def index_by_text(past_beliefs: PastBeliefs) -> dict[str, Memory]:
+def index_by_text(past_beliefs: PastBeliefs) -> dict[str, StoredBelief]:
     """Return the past beliefs by their text, each wording once."""
     by_text = {each.text: each for each in past_beliefs.memories}
     return dict([*by_text.items()][:MAX_LISTED])

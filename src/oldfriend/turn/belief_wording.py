@@ -13,7 +13,7 @@ from typing import Any, Final
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, FUTURE_KINDS
 from oldfriend.domain.belief_times import get_told_zone, is_whole_day, name_other_zone
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.memories import QUOTE_KEY, Memory
+from oldfriend.domain.memories import QUOTE_KEY, StoredBelief
 from oldfriend.domain.relations import RELATION_BY_ROLE, RELATION_KEY
 from oldfriend.lang.language_pack import get_traits, list_languages, load_language_pack
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
@@ -94,7 +94,7 @@ class _Statement:
         return "other" if self.name else "you"
 
 
-def word_belief(memory: Memory, language: str) -> str | None:
+def word_belief(memory: StoredBelief, language: str) -> str | None:
     """Tell the person a belief in a language, from its key and value; None without a template."""
     told, stated = load_wording(language), _read_statement(memory, language)
     if told is None:
@@ -110,7 +110,7 @@ def word_belief(memory: Memory, language: str) -> str | None:
     return text
 
 
-def quote_own_words(memory: Memory, words: str, language: str, zone: str) -> str:
+def quote_own_words(memory: StoredBelief, words: str, language: str, zone: str) -> str:
     """Quote the words of a belief that no template fits, behind its time in a language."""
     told = load_wording(language)
     if told is None:
@@ -129,7 +129,7 @@ def quote_own_words(memory: Memory, words: str, language: str, zone: str) -> str
     return quoted
 
 
-def strip_due(memory: Memory, text: str, zone: str) -> str:
+def strip_due(memory: StoredBelief, text: str, zone: str) -> str:
     """Return a text without the due time as its own language writes it."""
     if memory.due_at is None or memory.language not in list_languages("phrases"):
         return text
@@ -137,7 +137,7 @@ def strip_due(memory: Memory, text: str, zone: str) -> str:
     return re.sub(rf"\s?(?:[(（]{due}[)）]|[:：] ?{due}(?=\W*$))", "", text)
 
 
-def format_due(book: LocalePhrases, memory: Memory, due: Micros, zone: str) -> str:
+def format_due(book: LocalePhrases, memory: StoredBelief, due: Micros, zone: str) -> str:
     """Format a due time as it was said: a month, a day, or a clock time and where it is so late."""
     told_zone = get_told_zone(memory, zone)
     if memory.grain or is_whole_day(due, told_zone):
@@ -156,7 +156,7 @@ def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _read_statement(memory: Memory, language: str) -> _Statement | None:
+def _read_statement(memory: StoredBelief, language: str) -> _Statement | None:
     """Read whose a value is and under which key; None if there is none, or it is nobody's."""
     owner, _, key = memory.key.rpartition(":")
     is_attribute = memory.kind in ATTRIBUTE_KINDS and memory.key != QUOTE_KEY
@@ -188,7 +188,7 @@ def _name_owner(owner: str, said_in: str, language: str) -> str:
     return get_role_phrases(language).get(role, owner)
 
 
-def _word_role(memory: Memory, told: Mapping[str, Any]) -> str | None:
+def _word_role(memory: StoredBelief, told: Mapping[str, Any]) -> str | None:
     """Say what somebody is to the person; None if that is not what the belief holds."""
     name, _, key = memory.key.rpartition(":")
     if memory.kind == "triple":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import ObjectId, PersonId
-from oldfriend.domain.memories import Entity, JournalEntry, Memory, Summary
+from oldfriend.domain.memories import Entity, JournalEntry, StoredBelief, Summary
 from oldfriend.memory.deletion.memory_snapshot import (
     MemorySnapshot,
     MessageVersion,
@@ -270,11 +270,11 @@ def add_makers(
 
 
 def select_other_leftovers(
-    snapshot: MemorySnapshot, deleted: Collection[ObjectId]
+    snapshot: MemorySnapshot, deleted_ids: Collection[ObjectId]
 ) -> dict[ObjectId, JournalEntry]:
     """Select the beliefs without evidence that are not deleted anyhow."""
     leftovers = list_beliefs_without_evidence(snapshot)
-    return {each: change for each, change in leftovers.items() if each not in deleted}
+    return {each: change for each, change in leftovers.items() if each not in deleted_ids}
 
 
 def split_orphans(lost: LatestEntries, *, orphan: bool) -> tuple[LatestEntries, LatestEntries]:
@@ -393,16 +393,16 @@ def list_namesakes(
 
 
 def collect_forgotten_quotes(
-    snapshot: MemorySnapshot, latest: LatestEntries, deleted: Collection[ObjectId]
+    snapshot: MemorySnapshot, latest: LatestEntries, deleted_ids: Collection[ObjectId]
 ) -> frozenset[str]:
     """Return the keys of quotes that support deleted memories and no remaining one."""
     keys_by_deleted: dict[bool, set[str]] = {True: set(), False: set()}
     for each in snapshot.evidence:
         entry = latest.get(ObjectId(each.object))
-        if each.supports and entry is not None and isinstance(entry.after, Memory):
+        if each.supports and entry is not None and isinstance(entry.after, StoredBelief):
             kind, key = entry.after.kind, entry.after.key
             quote_keys = format_quote_keys(kind, key, each.quote, said_at=each.said_at)
-            keys_by_deleted[entry.object_id in deleted].update(quote_keys)
+            keys_by_deleted[entry.object_id in deleted_ids].update(quote_keys)
     return frozenset(keys_by_deleted[True] - keys_by_deleted[False])
 
 

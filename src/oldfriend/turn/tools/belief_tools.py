@@ -14,7 +14,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import MemoryId, ObjectId, TurnId, new_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.domain.supersession import get_valid_since
 from oldfriend.lang.clause_splitting import PAUSE
 from oldfriend.lang.command_menu import CommandMenu
@@ -63,7 +63,7 @@ QUESTION_MARKS: Final = "?\uff1f\u061f\u037e"
 
 def get_belief_prompt() -> Prompt:
     """Return what a model is told about these tools."""
-    return get_prompt("belief_tools/1")
+    return get_prompt("belief_tools/2")
 
 
 def build_refusal(part: str, **given: str) -> InvalidInput:
@@ -135,20 +135,20 @@ async def find_belief(context: ToolContext, text: str) -> MemoryState:
     return found[0]
 
 
-def says_same(text: str, memory: Memory) -> bool:
+def says_same(text: str, memory: StoredBelief) -> bool:
     """Tell whether a text has the content words of a memory, and no others."""
     terms = collect_content_terms(text, memory.language)
     return bool(terms) and terms == collect_content_terms(memory.text, memory.language)
 
 
 async def decide_correction(
-    context: ToolContext, state: MemoryState, arguments: ToolArguments
+    context: ToolContext, belief_state: MemoryState, arguments: ToolArguments
 ) -> CorrectBelief:
     """Return the correction that a model asks for, checked as it will be made.
 
     Raises InvalidInput.
     """
-    memory, text = state.memory, validate_belief_text(str(arguments["text"]))
+    memory, text = belief_state.memory, validate_belief_text(str(arguments["text"]))
     if squeeze(text) == squeeze(memory.text):
         raise build_refusal("as_before")
     given = str(arguments.get("value") or "").strip()
@@ -161,8 +161,10 @@ async def decide_correction(
         id=ObjectId(memory.id),
         text=text,
         value=given or None,
-        since=find_change(context, state, value, has_changed=bool(arguments.get("has_changed"))),
-        base=state.base_seq,
+        since=find_change(
+            context, belief_state, value, has_changed=bool(arguments.get("has_changed"))
+        ),
+        base=belief_state.base_seq,
     )
 
 
@@ -176,15 +178,17 @@ async def check_entity(context: ToolContext, value: str) -> None:
 
 
 def find_change(
-    context: ToolContext, state: MemoryState, value: str, *, has_changed: bool
+    context: ToolContext, belief_state: MemoryState, value: str, *, has_changed: bool
 ) -> Micros | None:
     """Return since when a new value holds; None if the old one was wrong."""
     said_at = context.utterance.message.at
-    is_later = get_valid_since(state) < said_at <= context.clock()
-    return said_at if has_changed and value != state.memory.value and is_later else None
+    is_later = get_valid_since(belief_state) < said_at <= context.clock()
+    return said_at if has_changed and value != belief_state.memory.value and is_later else None
 
 
-def list_added_terms(context: ToolContext, memory: Memory, change: CorrectBelief) -> frozenset[int]:
+def list_added_terms(
+    context: ToolContext, memory: StoredBelief, change: CorrectBelief
+) -> frozenset[int]:
     """Return the content words of a correction that the belief did not have."""
     language = context.utterance.message.language
     new, old = (collect_content_terms(each, language) for each in (change.text, memory.text))
@@ -194,7 +198,7 @@ def list_added_terms(context: ToolContext, memory: Memory, change: CorrectBelief
 async def may_be_about_another(
     context: ToolContext,
     words: MatchedWords,
-    memory: Memory,
+    memory: StoredBelief,
     change: CorrectBelief,
     added: frozenset[int],
 ) -> bool:
@@ -247,7 +251,7 @@ def is_stated(context: ToolContext, words: MatchedWords, added: frozenset[int]) 
     )
 
 
-def ask_first(context: ToolContext, memory: Memory, change: CorrectBelief) -> ToolOutput:
+def ask_first(context: ToolContext, memory: StoredBelief, change: CorrectBelief) -> ToolOutput:
     """Have the person asked whether a correction is right."""
     say = CommandMenu.load(context.utterance.system_language).say
     arguments: dict[str, JsonValue] = {
@@ -265,7 +269,7 @@ def ask_first(context: ToolContext, memory: Memory, change: CorrectBelief) -> To
     )
 
 
-def correct(context: ToolContext, memory: Memory, change: CorrectBelief) -> ToolOutput:
+def correct(context: ToolContext, memory: StoredBelief, change: CorrectBelief) -> ToolOutput:
     """Return what is corrected; the person reads it below the reply."""
     say = CommandMenu.load(context.utterance.system_language).say
     told = say["corrected" if change.since is None else "corrected_since"]
@@ -308,16 +312,18 @@ async def choose_belief(context: ToolContext, text: str) -> DeletionRequest:
     return DeletionRequest(ids=(memory.id, *sources))
 
 
-async def prepare(context: ToolContext, request: DeletionRequest, *, given: str) -> ToolOutput:
+async def prepare(
+    context: ToolContext, deletion_request: DeletionRequest, *, given: str
+) -> ToolOutput:
     """Show what a request would delete, and ask."""
     utterance = context.utterance
-    request = replace(request, turns=frozenset({get_turn(utterance)}))
+    deletion_request = replace(deletion_request, turns=frozenset({get_turn(utterance)}))
     async with context.search_deps.db.begin_read() as tx:
-        preview = await load_preview(tx, utterance.person.id, request)
+        preview = await load_preview(tx, utterance.person.id, deletion_request)
     if preview is None:
         raise build_refusal("no_belief", given=given)
     language = perceive(utterance.own_words, utterance.addressee).reply_language
-    handled = build_question(utterance, preview, request, language=language)
+    handled = build_question(utterance, preview, deletion_request, language=language)
     return build_asked_output(context, handled)
 
 
