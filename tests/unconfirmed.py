@@ -26,10 +26,10 @@ async def propose(db: Database, person: PersonId, text: str, quote: str = "") ->
             learned_at=source.at,
             ended_at=source.at,
         )
-        ground = Provenance(author="extract/8")
+        ground = Provenance(author="extract/9")
         await record_decision(tx, memory, op="proposed", base=0, provenance=ground, now=source.at)
         evidence = NewEvidence(source=source, quote=quote or source.text)
-        await add_evidence(tx, person, memory.id, [evidence], extractor="extract/8", now=source.at)
+        await add_evidence(tx, person, memory.id, [evidence], extractor="extract/9", now=source.at)
         return memory
 
 

@@ -238,5 +238,5 @@ async def test_journal_entry_by_reflection_or_tick_names_its_source(app: AppCont
         ).source
 
     assert source("reflect/1") == "reflection"
-    assert source("tick/2") == "slow tick"
+    assert source("tick/3") == "slow tick"
     assert source(told_of.author) is None

@@ -80,7 +80,7 @@ async def test_reextraction_reads_a_rule_read_segment_once_with_the_model(
     assert len(await home_of(app, chat_context)) == 1
     async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, chat_context.person.id)
-    assert (segment.author, segment.generation) == ("extract/8", 2)
+    assert (segment.author, segment.generation) == ("extract/9", 2)
     assert (await plan_reextraction(app.db, app.settings, chat_context.person.id)).segments == ()
 
 
@@ -161,7 +161,7 @@ async def test_interrupted_reextraction_reuses_the_stored_model_answer(
 
     async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, chat_context.person.id)
-    assert (segment.author, segment.generation) == ("extract/8", 2)
+    assert (segment.author, segment.generation) == ("extract/9", 2)
     assert len(asked) == 1
 
 
@@ -184,4 +184,4 @@ async def test_unparseable_extraction_answer_is_requested_again(
     assert len(await home_of(app, chat_context)) == 1
     async with app.db.begin_read() as tx:
         rows = await tx.rows("SELECT prompt FROM model_call ORDER BY prompt")
-    assert [prompt for (prompt,) in rows] == ["extract/8", "extract/8", "extract/8+mend/1"]
+    assert [prompt for (prompt,) in rows] == ["extract/9", "extract/9", "extract/9+mend/1"]

@@ -236,7 +236,7 @@ async def read_as_model(app: AppContext, chat_context: ChatContext, text: str, v
             value=value,
             confidence=0.9,
         )
-        return Extraction(author="extract/8", claims=(claim,), summary=f"They live in {value}.")
+        return Extraction(author="extract/9", claims=(claim,), summary=f"They live in {value}.")
 
     deps = await build_consolidation_deps(app, segment)
     await consolidate(replace(deps, extract=read, extract_small_talk=read), segment)

@@ -151,7 +151,7 @@ async def test_rollup_summary_lists_its_sources_down_to_the_messages(
             first, id=new_id(now), level=2, text="In short.", sources=(first.id,), learned_at=now
         )
         folded = replace(first, is_active=False)
-        ground = Provenance(author="summarise/1")
+        ground = Provenance(author="summarise/2")
         base = await get_latest_seq(tx, person, first.id)
         await record_decision(tx, folded, op="revised", base=base, provenance=ground, now=now)
         await record_decision(tx, whole, op="learned", base=0, provenance=ground, now=now)

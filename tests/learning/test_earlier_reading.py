@@ -212,7 +212,7 @@ async def test_model_that_reads_again_ends_nothing_that_it_is_shown_as_known(
     await read_by(with_reading_model(app, build_answer()), chat_context, clock)
 
     assert await list_texts(app, chat_context) == learned
-    assert (await get_segment(app, chat_context)).author == "extract/8"
+    assert (await get_segment(app, chat_context)).author == "extract/9"
 
 
 @pytest.mark.parametrize("is_by_model", [False, True])

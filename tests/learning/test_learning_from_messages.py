@@ -378,5 +378,5 @@ async def test_model_reading_of_small_talk_keeps_only_the_companions_opinion(
         words = await list_evidence(tx, chat_context.person.id)
         (segment,) = await list_segments(tx, chat_context.person.id)
     assert [each.memory.kind for each in await believed(app, chat_context)] == ["opinion"]
-    assert {row.extractor for rows in words.values() for row in rows} == {"extract/8"}
-    assert segment.author == "extract/8"
+    assert {row.extractor for rows in words.values() for row in rows} == {"extract/9"}
+    assert segment.author == "extract/9"

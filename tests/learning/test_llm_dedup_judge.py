@@ -39,7 +39,7 @@ async def test_dedup_judge_returns_the_models_verdict_and_differences() -> None:
     (request,) = model.requests
     assert (request.purpose, request.prompt, request.shown) == (
         "adjudicate",
-        "adjudicate/1",
+        "adjudicate/2",
         (*(each.message for each in ONE.quotes), "m1"),
     )
     assert request.system_prompt.index('"differences"') < request.system_prompt.index('"is_same"')

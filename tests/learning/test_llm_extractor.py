@@ -66,7 +66,7 @@ async def test_model_output_fact_is_parsed_with_quotes_and_real_ids():
         "k-id",
     )
     assert claim.quotes == (quote("moved to Porto"),)
-    assert found.author == "extract/8"
+    assert found.author == "extract/9"
 
 
 async def test_extraction_prompt_labels_items_with_short_ids_and_trust_class():
@@ -84,7 +84,7 @@ async def test_extraction_prompt_labels_items_with_short_ids_and_trust_class():
     assert '<entity id="e1"' in text
     assert "id-1" not in text
     assert set(request.shown) == {"id--99", "id-1", "id-2", "id-3", "k-id", "e-id"}
-    assert (request.purpose, request.prompt) == ("extract", "extract/8")
+    assert (request.purpose, request.prompt) == ("extract", "extract/9")
     assert "Tuesday, 2023-11-14 22:14" in request.call_instructions
 
 
@@ -357,9 +357,9 @@ async def test_unknown_short_ids_are_kept_for_validation():
 
 def test_extraction_prompt_names_every_schema_part_and_impact_anchor():
     """What is asked for in the schema is explained in words (ACCEPTANCE W17)."""
-    stable = get_prompt("extract/8").render("system_prompt")
+    stable = get_prompt("extract/9").render("system_prompt")
 
-    assert all(f'"{part}"' in get_prompt("extract/8").render("form") for part in ALL_PARTS)
+    assert all(f'"{part}"' in get_prompt("extract/9").render("form") for part in ALL_PARTS)
     assert all(f"\n  {anchor} " in stable for anchor in (-10, -7, -4, -1, 0, 1, 4, 7, 10))
     assert build_schema(ALL_PARTS)["required"] == [*ALL_PARTS]
 

@@ -163,7 +163,7 @@ async def test_unclear_pair_is_sent_to_the_judge_and_merged_by_its_verdict(
 
     async with mind.friend.db.begin_read() as tx:
         changes = await list_object_journal(tx, mind.friend.person.id, weak)
-    assert changes[-1].author == ("adjudicate/1" if is_same else "t")
+    assert changes[-1].author == ("adjudicate/2" if is_same else "t")
 
 
 async def test_judged_pair_is_not_sent_to_the_judge_again(mind: Mind) -> None:

@@ -115,9 +115,9 @@ async def test_thought_has_the_evidence_of_the_beliefs_it_cites(
     quotes = [each.quote for each in words[thought.memory.id]]
     assert quotes == [each.quote for each in words[event]]
     assert "Rex" in quotes[0]
-    assert {each.extractor for each in words[thought.memory.id]} == {"reflect/2"}
+    assert {each.extractor for each in words[thought.memory.id]} == {"reflect/3"}
     (step,) = history.entries
-    assert (step.change.author, "Rex" in step.cause_messages[0].text) == ("reflect/2", True)
+    assert (step.change.author, "Rex" in step.cause_messages[0].text) == ("reflect/3", True)
     assert MISSES in {e.content.text for e in now if isinstance(e.content, Memory)}
     assert MISSES not in {e.content.text for e in then if isinstance(e.content, Memory)}
     assert (thought.memory.subject, thought.memory.trust) == ("person", "companion")
@@ -550,7 +550,7 @@ async def test_reflection_writes_no_core_block_creates_no_job_and_has_no_tools(
 
     assert blocks == []
     assert [(each.proposal.text, each.proposal.author, each.status) for each in waiting] == [
-        ("Should keep answers short in the evening.", "tick/2", "pending")
+        ("Should keep answers short in the evening.", "tick/3", "pending")
     ]
     assert not any(each.partition.split(":")[0] in REFLECTION_JOBS for each in letters)
     assert not any(each.tools for each in mind.model.requests)

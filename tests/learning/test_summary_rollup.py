@@ -100,7 +100,7 @@ async def test_sixth_summary_rolls_up_the_five_oldest(nora: Friend) -> None:
     assert active[0] == folded
     assert (folded.text, folded.topics) == ("Five days in short.", ("rent", "Marta"))
     assert set(folded.sources) == {each.id for each in whole if not each.is_active}
-    assert (decided.author, model.requests[0].purpose) == ("summarise/1", "summary")
+    assert (decided.author, model.requests[0].purpose) == ("summarise/2", "summary")
     assert model.requests[0].shown == folded.sources
     assert await levels(nora) == [2, 1]
 

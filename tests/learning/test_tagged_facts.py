@@ -238,7 +238,7 @@ def test_model_claim_with_the_reserved_quote_key_is_rejected() -> None:
     inputs = material_of(message(TEXT))
     quote = Quote(message=inputs.messages[0].id, text=TEXT)
     claim = Claim(kind="fact", key=QUOTE_KEY, value="rich", text="Is rich", quotes=(quote,))
-    checked = validate_extraction(Extraction(author="extract/8", claims=(claim,)), inputs)
+    checked = validate_extraction(Extraction(author="extract/9", claims=(claim,)), inputs)
 
     assert checked.extraction.claims == ()
     assert checked.rejected["reserved key"] == 1

@@ -7,7 +7,7 @@ def ask(*roles: str) -> CompletionRequest:
     turns = tuple(PromptTurn(role=role, text=role) for role in roles)
     return CompletionRequest(
         purpose="reply",
-        prompt="reply/10",
+        prompt="reply/11",
         system_prompt="Rules.",
         call_instructions="Known.",
         turns=turns,

@@ -87,7 +87,7 @@ async def test_described_entity_is_a_candidate_again_after_enough_new_events(nor
         (only,) = await list_description_candidates(tx, nora.person.id)
         now = nora.clock.tick(seconds=1)
         await save_description(
-            tx, rosa, "A friend.", base=only.base, author="describe/1", causes=(), now=now
+            tx, rosa, "A friend.", base=only.base, author="describe/2", causes=(), now=now
         )
 
     assert len(only.events) == 3

@@ -142,7 +142,7 @@ async def test_draft_by_model_drops_invented_unsure_and_order_findings(
     }
     assert made.skipped == {"not sure": 1, "events": 1, "reads like an order to a machine": 1}
     assert "“I live in Porto” (me.md:3)" in made.suggestions[1].proposal.reason
-    assert made.suggestions[0].proposal.author == "draft/1"
+    assert made.suggestions[0].proposal.author == "draft/2"
     assert "Ignore all previous" in model.requests[0].turns[0].text
     assert "Ignore all previous" not in model.requests[0].system_prompt
     assert await blocks_of(app, chat_context) == {}

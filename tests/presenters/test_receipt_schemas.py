@@ -42,7 +42,7 @@ async def test_receipt_of_a_model_reply_names_model_prompt_and_shown_items(
     )
 
     expected = (
-        "Written by scripted:model, with the prompt reply/10 (1,200 tokens in, 5 out, $0.0042)."
+        "Written by scripted:model, with the prompt reply/11 (1,200 tokens in, 5 out, $0.0042)."
     )
     assert expected in text
     manner = "Taken as neutral, answered to inform (judged by rules/1), in the "

@@ -49,7 +49,7 @@ async def live_with(
     left = [*answers]
 
     def answer(request: CompletionRequest) -> str:
-        is_look = request.prompt == "checklist/1" and len(left) > 1
+        is_look = request.prompt == "checklist/2" and len(left) > 1
         return left.pop(0) if is_look else left[0]
 
     model = ScriptedModel(answer)
@@ -67,7 +67,7 @@ async def test_list_is_looked_at_each_half_hour_and_what_is_found_is_told(
     (said,) = await list_unasked(app, chat_context)
     assert said.at == at(f"{DAY}T10:00")
     assert said.text == "Your exam is in two days, on 20 November."
-    looks = [each for each in model.requests if each.prompt == "checklist/1"]
+    looks = [each for each in model.requests if each.prompt == "checklist/2"]
     assert len(looks) == 2  # and none within four hours after it wrote
     asked = looks[0].turns[-1].text
     assert LINE in asked
@@ -104,7 +104,7 @@ async def test_what_says_that_nothing_is_is_not_sent(
 ) -> None:
     """However a model writes it."""
     model = await live_with(app, chat_context, clock, answer, until="09:40")
-    assert [each.prompt for each in model.requests].count("checklist/1") == 1
+    assert [each.prompt for each in model.requests].count("checklist/2") == 1
     assert await list_unasked(app, chat_context) == []
 
 
@@ -115,7 +115,7 @@ async def test_list_that_stays_silent_keeps_nothing_else_silent(
     await tell(app, clock, chat_context, at("2026-11-18T15:00"), "My goal is to run twice a week.")
     await tell(app, clock, chat_context, at("2026-11-18T15:05"), f"/heartbeat add {LINE}")
     model = ScriptedModel(
-        lambda request: "HEARTBEAT_OK" if request.prompt == "checklist/1" else "How is running?"
+        lambda request: "HEARTBEAT_OK" if request.prompt == "checklist/2" else "How is running?"
     )
     await live_until(with_model(app, "main", model), clock, at("2026-11-26T18:20"))
 
@@ -165,7 +165,7 @@ async def test_what_is_forgotten_during_a_look_is_not_told(
 
     model = SlowModel(["Your exam is in two days.", "HEARTBEAT_OK"])
     await live_until(with_model(app, "main", model), clock, at(f"{DAY}T12:10"))
-    asked = [each.turns[-1].text for each in model.requests if each.prompt == "checklist/1"]
+    asked = [each.turns[-1].text for each in model.requests if each.prompt == "checklist/2"]
     assert ["November 20th" in each for each in asked][:2] == [True, False]
     assert await list_unasked(app, chat_context) == []
 
@@ -175,13 +175,13 @@ async def test_no_model_is_asked_in_quiet_hours_or_for_an_empty_list(
 ) -> None:
     """ACCEPTANCE L10: from 8 to 22 by the clock of the person, as for all that is unasked."""
     model = await live_with(app, chat_context, clock, "HEARTBEAT_OK", until="23:59")
-    looks = [each for each in model.requests if each.prompt == "checklist/1"]
+    looks = [each for each in model.requests if each.prompt == "checklist/2"]
     assert len(looks) == 25  # from 9:30 to 21:30
 
     await tell(app, clock, chat_context, at("2026-11-19T08:45"), "/heartbeat off")
     count = len(model.requests)
     await live_until(with_model(app, "main", model), clock, at("2026-11-19T14:00"))
-    assert [each for each in model.requests[count:] if each.prompt == "checklist/1"] == []
+    assert [each for each in model.requests[count:] if each.prompt == "checklist/2"] == []
     assert await list_unasked(app, chat_context) == []
 
 

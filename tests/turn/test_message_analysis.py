@@ -71,7 +71,7 @@ async def test_analysis_request_includes_the_working_memory() -> None:
     """Not over a few raw messages: the plan, the feelings and what is pending are shown."""
     judged, model = await understood("the first week of March!", json.dumps(JUDGED))
 
-    assert (judged.author, judged.goal, judged.tool) == ("understand/2", "plan", "current_time")
+    assert (judged.author, judged.goal, judged.tool) == ("understand/3", "plan", "current_time")
     assert judged.plan == Plan(goal="a week in Goa", progress="dates known", next_step="hotels")
     assert judged.missing_slots == ("budget",)
     (request,) = model.requests

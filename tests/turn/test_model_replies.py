@@ -32,7 +32,7 @@ async def test_system_prompt_is_identical_across_turns(talk: Talk) -> None:
     assert first[0].system_prompt == second[0].system_prompt
     assert first[0].tools == second[0].tools
     assert first[0].call_instructions != second[0].call_instructions
-    assert second[0].prompt == "reply/10"
+    assert second[0].prompt == "reply/11"
 
 
 async def test_recent_messages_are_conversation_turns_with_their_roles(talk: Talk) -> None:
@@ -209,7 +209,7 @@ async def test_receipt_records_model_prompt_tokens_cost_and_tools(talk: Talk) ->
     )
 
     details = outcome.reply.details
-    assert details["author"] == details["prompt"] == "reply/10"
+    assert details["author"] == details["prompt"] == "reply/11"
     assert details["model"] == {
         "name": "scripted:model",
         "calls": 2,

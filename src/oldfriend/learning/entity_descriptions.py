@@ -40,7 +40,7 @@ from oldfriend.memory.reflection_log import TRANSCRIPT_TTL, ReflectionRecord, li
 from oldfriend.prompts.prompt import get_prompt
 from oldfriend.turn.prompt_labels import format_iso_day, sanitize
 
-PROMPT: Final = "describe/1"
+PROMPT: Final = "describe/2"
 BATCH_SIZE: Final = 3
 """Entities described per run."""
 MAX_EVENTS: Final = 12

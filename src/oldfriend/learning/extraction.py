@@ -127,7 +127,7 @@ class SameAsClaim:
 class Extraction:
     """Extraction: everything extracted from one segment."""
 
-    author: str  # "extract/8", "rules/6": prompt or rules with their version
+    author: str  # "extract/9", "rules/6": prompt or rules with their version
     claims: tuple[Claim, ...] = ()
     relations: tuple[RelationClaim, ...] = ()
     mentions: tuple[EntityMention, ...] = ()

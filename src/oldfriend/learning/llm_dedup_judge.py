@@ -18,7 +18,7 @@ from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.turn.prompt_labels import format_iso_day, sanitize
 from oldfriend.turn.structured_output import complete_structured
 
-PROMPT: Final = "adjudicate/1"
+PROMPT: Final = "adjudicate/2"
 MAX_TOKENS: Final = 500
 MAX_DIFFERENCES: Final = 12
 MAX_DIFFERENCE_LENGTH: Final = 200

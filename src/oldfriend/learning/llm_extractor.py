@@ -336,7 +336,7 @@ def parse_self_check(fields: Fields) -> Mapping[str, str]:
     return {name: text for name in names if (text := parse_optional_text(notes, name))}
 
 
-PROMPT: Final = "extract/8"
+PROMPT: Final = "extract/9"
 """Prompt of the extraction; named as the author of all that it extracts."""
 
 MAX_TOKENS: Final = 6_000

@@ -58,7 +58,7 @@ class ReflectionMode:
 
 REFLECTION: Final = ReflectionMode(
     kind="reflection",
-    prompt="reflect/2",
+    prompt="reflect/3",
     purpose="reflect",
     max_by_kind={"thought": 2},
     idea_keys=("thoughts",),
@@ -74,7 +74,7 @@ INTERVAL: Final = DAY
 
 IDLE_REFLECTION: Final = ReflectionMode(
     kind="slow tick",
-    prompt="tick/2",
+    prompt="tick/3",
     purpose="slow_tick",
     max_by_kind={"thought": 3, "expectation": 2, "question": 3, "pattern": 1, "suggestion": 1},
     idea_keys=("thoughts", "expectations", "questions", "patterns", "suggestions"),

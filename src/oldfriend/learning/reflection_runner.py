@@ -83,7 +83,7 @@ REWORDABLE: Final[frozenset[IdeaRejectionReason]] = frozenset(
     {"not told", *get_args(ToneViolation), *get_args(JudgementViolation)}
 )
 """Rejection reasons that other words can fix."""
-REWORD_PROMPT: Final = "reword/1"
+REWORD_PROMPT: Final = "reword/2"
 MAX_REWORD_CHARS: Final = 300
 """Characters of an idea that are shown again."""
 MIN_OUTPUT_TOKENS: Final = 200

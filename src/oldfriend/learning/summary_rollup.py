@@ -25,7 +25,7 @@ from oldfriend.search.tokenizer import is_unspaced, tokenize
 from oldfriend.turn.prompt_labels import format_iso_day, sanitize
 from oldfriend.turn.structured_output import complete_structured
 
-PROMPT: Final = "summarise/1"
+PROMPT: Final = "summarise/2"
 MAX_PER_LEVEL: Final = 5
 ROLLUP_SIZE: Final = 5
 MAX_SUMMARIES: Final = 10

@@ -47,7 +47,7 @@ class ToolShape:
 
 def get_server_prompt() -> Prompt:
     """Return what models of other programs are told."""
-    return get_prompt("mcp_server/1")
+    return get_prompt("mcp_server/2")
 
 
 def describe(schema: Mapping[str, JsonValue], part: str) -> Mapping[str, JsonValue]:

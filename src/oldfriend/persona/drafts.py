@@ -151,7 +151,7 @@ def to_message(chunk: SourceChunk, person: Person) -> Message:
     )
 
 
-DRAFT_PROMPT: Final = "draft/1"
+DRAFT_PROMPT: Final = "draft/2"
 MAX_OUTPUT_TOKENS: Final = 2_000
 FINDINGS_SCHEMA: Final[Mapping[str, JsonValue]] = {
     "type": "object",

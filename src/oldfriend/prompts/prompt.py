@@ -54,13 +54,18 @@ def keep_inside(text: str, tags: Sequence[str]) -> str:
 
 
 def join_prompt_ids(prompt_id: str, further_id: str) -> str:
-    """Return the id of a prompt and a possible follow-up prompt: "reflect/2+reword/1"."""
+    """Return the id of a prompt and a possible follow-up prompt: "reflect/3+reword/2"."""
     return f"{prompt_id}+{further_id}" if further_id else prompt_id
+
+
+def drop_version(author: str) -> str:
+    """Return the name in the id of a prompt or of rules: "summarise" of "summarise/1"."""
+    return author.partition("/")[0]
 
 
 def get_reply_prompt() -> Prompt:
     """Return the prompt for replies."""
-    return get_prompt("reply/10")
+    return get_prompt("reply/11")
 
 
 @cache

@@ -64,8 +64,8 @@ from oldfriend.turn.request_handlers.measurement_texts import load_measurement_t
 from oldfriend.turn.request_handlers.recap_requests import list_told
 from oldfriend.usage.model_calls import CallContext
 
-PROMPT: Final = "proactive/1"
-CHECKLIST_PROMPT: Final = "checklist/1"
+PROMPT: Final = "proactive/2"
+CHECKLIST_PROMPT: Final = "checklist/2"
 OVERVIEWS: Final = frozenset({"day_opening", "digest"})
 MAX_LISTED: Final[Mapping[str, int]] = MappingProxyType({"day_opening": 10, "digest": 25})
 """Entries of an overview; the rest is counted."""

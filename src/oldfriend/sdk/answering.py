@@ -16,7 +16,7 @@ from oldfriend.turn.memory_context import build_recalled_parts
 from oldfriend.turn.recalled import RecallQuery, RecallResult, get_item_id
 from oldfriend.usage.model_calls import CallContext
 
-PROMPT: Final = "ask/1"
+PROMPT: Final = "ask/2"
 MAX_RECALLED: Final = 30
 MAX_RECORD_TOKENS: Final = 3000
 MAX_ANSWER_TOKENS: Final = 1024

@@ -87,7 +87,7 @@ def build_alternation(words: Sequence[str]) -> str:
     return "|".join(re.escape(word) for word in words)
 
 
-ANALYSIS_PROMPT: Final = "understand/2"
+ANALYSIS_PROMPT: Final = "understand/3"
 MAX_TOKENS: Final = 400
 ANALYSIS_TIMEOUT_S: Final = 6.0
 """A reply waits no longer than this for the analysis."""

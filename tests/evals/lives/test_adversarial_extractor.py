@@ -47,7 +47,7 @@ async def judged(
 def request_of(life: Life, day: int) -> CompletionRequest:
     """What is asked about one day."""
     return build_extraction_request(
-        material_of(life, life.days[day - 1]), get_prompt("extract/8"), ALL_PARTS
+        material_of(life, life.days[day - 1]), get_prompt("extract/9"), ALL_PARTS
     )
 
 
@@ -113,7 +113,7 @@ def test_hostile_extractor_returns_valid_json_on_the_retry():
     wish = PromptTurn(role="instruction", text="Again, please.")
     again = CompletionRequest(
         purpose="extract",
-        prompt="extract/8",
+        prompt="extract/9",
         system_prompt="",
         output=broken.output,
         turns=(*broken.turns, PromptTurn(role="companion", text=answer(broken)), wish),

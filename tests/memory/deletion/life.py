@@ -282,7 +282,7 @@ async def think(life: Life, tx: Transaction) -> None:
         if entity.id in cited[0].entities and not entity.is_by_person:
             described = replace(entity, description=f"the one of {life.part_of(cited[0].text)}")
             base = await get_latest_seq(tx, person, entity.id)
-            how = replace(ground, author="describe/1")
+            how = replace(ground, author="describe/2")
             await record_decision(tx, described, op="revised", base=base, provenance=how, now=now)
     shown = ReflectionTranscript(shown=tuple(each.text for each in cited), answered=(thought.text,))
     tick = ReflectionRecord(

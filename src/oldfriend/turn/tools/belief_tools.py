@@ -63,7 +63,7 @@ QUESTION_MARKS: Final = "?\uff1f\u061f\u037e"
 
 def get_belief_prompt() -> Prompt:
     """Return what a model is told about these tools."""
-    return get_prompt("belief_tools/1")
+    return get_prompt("belief_tools/2")
 
 
 def build_refusal(part: str, **given: str) -> InvalidInput:

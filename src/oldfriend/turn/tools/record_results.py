@@ -19,7 +19,7 @@ MAX_ECHO_CHARS: Final = 40
 
 def get_records_prompt() -> Prompt:
     """Return what a model is told about these tools."""
-    return get_prompt("own_records/1")
+    return get_prompt("own_records/2")
 
 
 def define_tool(

@@ -43,7 +43,7 @@ RESULT_LINES: Final[Mapping[str, Mapping[str, str]]] = {
 
 def get_search_prompt() -> Prompt:
     """Return what a model is told about searching."""
-    return get_prompt("search_memory/2")
+    return get_prompt("search_memory/3")
 
 
 def build_search_tool(context: ToolContext) -> BoundTool:

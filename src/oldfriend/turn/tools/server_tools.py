@@ -47,7 +47,7 @@ class ToolServers(Protocol):
 
 def get_server_tool_prompt() -> Prompt:
     """Return what a model is told of such tools."""
-    return get_prompt("server_tools/1")
+    return get_prompt("server_tools/2")
 
 
 def build_server_tools(servers: ToolServers) -> tuple[ToolSpec, ...]:

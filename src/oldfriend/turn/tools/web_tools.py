@@ -77,7 +77,7 @@ OUTPUTS: Final[Mapping[str, tuple[OutputField, ...]]] = {
 
 def get_web_prompt() -> Prompt:
     """Return what a model is told about looking things up."""
-    return get_prompt("web/1")
+    return get_prompt("web/2")
 
 
 def build_web_tools(web: WebAccess) -> tuple[ToolSpec, ...]:
