@@ -16,7 +16,7 @@ import pytest
 
 from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import DAY, parse_timestamp
-from oldfriend.domain.memories import Entity, Memory, Summary
+from oldfriend.domain.memories import Entity, StoredBelief, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.memory.belief_views import list_entities, list_memories, list_summaries
 from oldfriend.memory.core_blocks import list_suggestions
@@ -62,7 +62,7 @@ class Made:
     """What came of the demo life."""
 
     messages: list[Message]
-    memories: list[Memory]
+    memories: list[StoredBelief]
     entities: list[Entity]
     summaries: list[Summary]
     segments: list[Segment]

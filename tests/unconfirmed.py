@@ -4,7 +4,7 @@ import asyncio
 
 from oldfriend.db.database import Database
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, new_id
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.message_log import count_messages, list_messages
@@ -12,11 +12,11 @@ from oldfriend.memory.people import list_people
 from oldfriend.runtime.wiring import open_database
 
 
-async def propose(db: Database, person: PersonId, text: str, quote: str = "") -> Memory:
+async def propose(db: Database, person: PersonId, text: str, quote: str = "") -> StoredBelief:
     """Let a claim wait that rests on the last thing that the person said."""
     async with db.begin_write() as tx:
         *_, source = await list_messages(tx, person, role="person")
-        memory = Memory(
+        memory = StoredBelief(
             id=MemoryId(ObjectId(new_id(source.at))),
             person=person,
             kind="event",

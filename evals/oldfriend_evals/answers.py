@@ -16,9 +16,9 @@ from oldfriend.domain.memories import (
     LIVE_STATUSES,
     Entity,
     EvidenceStats,
-    Memory,
     MemoryState,
     Status,
+    StoredBelief,
 )
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.llm.glosses import gloss_for_embedder
@@ -215,7 +215,7 @@ def build_known(
     """A belief as it would be kept."""
     text, status = belief.texts[0], get_status(belief)
     ended_at = None if status in LIVE_STATUSES else max(said_at) + 1
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(belief.id)),
         person=SOMEBODY,
         kind=belief.kind,

@@ -12,7 +12,7 @@ from typing import Final
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import Entity, Memory
+from oldfriend.domain.memories import Entity, StoredBelief
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.evidence import NewEvidence, add_evidence
@@ -91,9 +91,9 @@ async def relate_people(app: AppContext, line: ChatContext, count: int) -> list[
     return rng.sample(made, min(ASKED, count))
 
 
-def build_friendship(one: Entity, other: Entity) -> Memory:
+def build_friendship(one: Entity, other: Entity) -> StoredBelief:
     """That two are friends."""
-    return Memory(
+    return StoredBelief(
         id=MemoryId(ObjectId(new_id(FIRST_DAY))),
         person=one.person,
         kind="triple",

@@ -17,7 +17,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.config.settings import parse_database_path
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import Memory, MemoryKind
+from oldfriend.domain.memories import MemoryKind, StoredBelief
 from oldfriend.domain.messages import Message, UnloggedMessage
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.learning.consolidate import ConsolidationDeps, consolidate
@@ -142,14 +142,14 @@ async def store_beliefs(app: AppContext, line: ChatContext, count: int) -> None:
 
 def invent_belief(
     line: ChatContext, rng: random.Random, number: int, count: int
-) -> tuple[Memory, Micros]:
+) -> tuple[StoredBelief, Micros]:
     """A belief of some day of those years, and that day."""
     kinds, shares = zip(*KINDS, strict=True)
     at = FIRST_DAY + number * YEARS * 365 * DAY // count
     kind = rng.choices(kinds, shares)[0]
     text = f"{rng.choice(list_sentences())} ({number})"
     is_attribute = kind in {"fact", "preference"}
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(new_id(at))),
         person=line.person.id,
         kind=kind,

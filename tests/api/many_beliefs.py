@@ -8,7 +8,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.db.database import SqlValue
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, new_id
-from oldfriend.domain.memories import JOURNAL_VERSION, Memory, MemoryKind
+from oldfriend.domain.memories import JOURNAL_VERSION, MemoryKind, StoredBelief
 from oldfriend.memory.belief_views import to_json
 from oldfriend.memory.journal import rebuild_views
 
@@ -29,7 +29,7 @@ PLACES: Final = ("harbour", "orchard", "library", "workshop", "station")
 
 async def believe_many(
     app: AppContext, person: PersonId, count: int, *, since: Micros, days: int = 1000
-) -> list[Memory]:
+) -> list[StoredBelief]:
     """So many beliefs, spread over days; of each hundred one ended on the day after."""
     memories = [made_up(person, number, count, since, days) for number in range(count)]
     rows: list[dict[str, SqlValue]] = []
@@ -56,18 +56,18 @@ async def believe_many(
     return memories
 
 
-def is_over(memory: Memory) -> bool:
+def is_over(memory: StoredBelief) -> bool:
     """Whether it ends on the day after."""
     number = int(memory.text.rpartition(" ")[2])
     return number > 0 and number % 100 == 0
 
 
-def made_up(person: PersonId, number: int, count: int, since: Micros, days: int) -> Memory:
+def made_up(person: PersonId, number: int, count: int, since: Micros, days: int) -> StoredBelief:
     """A belief of some day."""
     at = since + number * days * DAY // count
     kind = KINDS[number % len(KINDS)]
     has_key = kind in {"fact", "preference"}
-    return Memory(
+    return StoredBelief(
         id=MemoryId(ObjectId(new_id(at))),
         person=person,
         kind=kind,
@@ -84,7 +84,9 @@ def made_up(person: PersonId, number: int, count: int, since: Micros, days: int)
     )
 
 
-def row_of(memory: Memory, op: str, *, at: Micros, seq: int, base: int) -> dict[str, SqlValue]:
+def row_of(
+    memory: StoredBelief, op: str, *, at: Micros, seq: int, base: int
+) -> dict[str, SqlValue]:
     """A decision as the journal keeps it."""
     return {
         "person": memory.person,

@@ -10,7 +10,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import DAY, from_micros
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.memory.chat_history import list_messages_containing
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.people import ensure_owner
@@ -27,7 +27,7 @@ class Full:
     """A browser of somebody of whom much is known."""
 
     browser: httpx.AsyncClient
-    memories: list[Memory]
+    memories: list[StoredBelief]
 
     async def all(self, **filters: Any) -> list[dict[str, Any]]:
         """Everything that some filters leave, page after page."""
@@ -54,7 +54,7 @@ async def full(site: Site, browse: Browse, app: AppContext) -> AsyncIterator[Ful
     yield Full(browser=await browse(), memories=memories)
 
 
-def day_of(memory: Memory, *, later: int = 0) -> str:
+def day_of(memory: StoredBelief, *, later: int = 0) -> str:
     """The day on which something was learned, or one later."""
     return from_micros(memory.learned_at + later * DAY).date().isoformat()
 

@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.domain.clock import DAY, Micros, from_micros
 from oldfriend.domain.ids import MemoryId, ObjectId, SummaryId, new_id
-from oldfriend.domain.memories import Memory, Summary
+from oldfriend.domain.memories import StoredBelief, Summary
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.people import ensure_owner
 from tests.api.conftest import Browse, Site, told
@@ -109,7 +109,7 @@ async def test_calendar_shows_commitments_on_their_due_date(site: Site, browse: 
             ("Will send the map.", "fulfilled", "fulfilled"),
             ("Will sell the boat.", "rejected", "rejected"),
         ):
-            promise = Memory(
+            promise = StoredBelief(
                 id=MemoryId(ObjectId(new_id(now))),
                 person=owner.id,
                 kind="commitment",

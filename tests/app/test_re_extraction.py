@@ -10,7 +10,7 @@ import pytest
 from oldfriend.app.app_context import AppContext, CrashPoint
 from oldfriend.beliefs.queries import list_beliefs
 from oldfriend.domain.errors import BrokenOutput
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.learning.re_extraction import plan_reextraction, schedule_reextraction
@@ -54,7 +54,7 @@ async def home_of(app: AppContext, chat_context: ChatContext) -> list[str]:
     return [
         e.content.text
         for e in told
-        if isinstance(e.content, Memory) and e.content.key == "location"
+        if isinstance(e.content, StoredBelief) and e.content.key == "location"
     ]
 
 

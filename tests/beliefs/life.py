@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.queries import BeliefDetails, list_beliefs
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.memory.consolidation_undo import undo_consolidation
 from oldfriend.memory.evidence import list_stats_mismatches
@@ -45,7 +45,7 @@ async def the_one(app: AppContext, chat_context: ChatContext, words: str) -> str
     (found,) = [
         each.content.id
         for each in told
-        if isinstance(each.content, Memory) and words in each.content.text
+        if isinstance(each.content, StoredBelief) and words in each.content.text
     ]
     return found
 

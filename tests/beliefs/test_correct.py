@@ -24,7 +24,7 @@ from oldfriend.beliefs.queries import (
 from oldfriend.domain.clock import DAY, SECOND
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import MemoryId, ObjectId
-from oldfriend.domain.memories import Entity, Memory, MemoryState
+from oldfriend.domain.memories import Entity, MemoryState, StoredBelief
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit
 from oldfriend.learning.consolidate import consolidate
@@ -51,7 +51,7 @@ async def values(app: AppContext, chat_context: ChatContext, key: str) -> set[tu
     return {
         (each.content.value, each.content.status)
         for each in await believed(app, chat_context, live=False)
-        if isinstance(each.content, Memory) and each.content.key == key
+        if isinstance(each.content, StoredBelief) and each.content.key == key
     }
 
 
@@ -100,7 +100,9 @@ async def test_correction_means_the_old_value_never_held(
             for each in (new, old)
         ]
 
-    assert {each.content.value for each in then if isinstance(each.content, Memory)} >= {"Porto"}
+    assert {each.content.value for each in then if isinstance(each.content, StoredBelief)} >= {
+        "Porto"
+    }
     assert [was_so(each, told_at) for each in known] == [True, False]
 
 
@@ -126,8 +128,8 @@ async def test_change_with_a_since_date_ends_the_old_value_on_that_day(
         app.db, app.clock, chat_context.person.id, home, "Lives in Faro.", since=day
     )
 
-    assert isinstance(new, Memory)
-    assert isinstance(old, Memory)
+    assert isinstance(new, StoredBelief)
+    assert isinstance(old, StoredBelief)
     assert (new.holds_from, old.holds_until, old.status) == (day, day, "superseded")
 
 
@@ -146,7 +148,7 @@ async def test_correcting_a_changed_value_keeps_the_validity_of_the_earlier_one(
         app.db, app.clock, chat_context.person.id, lisbon.id, "Lives in Faro."
     )
 
-    assert isinstance(faro, Memory)
+    assert isinstance(faro, StoredBelief)
     assert (faro.holds_from, faro.holds_until) == (day, None)
     assert {("Porto", "superseded"), ("Lisbon", "rejected"), ("Faro", "active")} == await values(
         app, chat_context, "location"
@@ -166,7 +168,7 @@ async def test_rewording_a_belief_keeps_its_value(
         app.db, app.clock, chat_context.person.id, home, "Has lived in Porto for years."
     )
 
-    assert isinstance(said, Memory)
+    assert isinstance(said, StoredBelief)
     assert (said.id, said.value, said.is_by_person) == (home, "Porto", True)
 
 
@@ -179,9 +181,11 @@ async def test_correction_matching_another_belief_merges_the_two(
     said, other = await edit_belief_text(
         app.db, app.clock, chat_context.person.id, miso, "Cat: Mizo"
     )
-    live = [each for each in await believed(app, chat_context) if isinstance(each.content, Memory)]
+    live = [
+        each for each in await believed(app, chat_context) if isinstance(each.content, StoredBelief)
+    ]
 
-    assert isinstance(other, Memory)
+    assert isinstance(other, StoredBelief)
     assert (said.id, other.id, other.status) == (miso, mizo, "merged")
     assert [each.content.text for each in live if "Cat" in each.content.text] == ["Cat: Mizo"]
     assert len(next(each.evidence for each in live if each.content.id == miso)) == 2
@@ -201,14 +205,14 @@ async def test_corrected_belief_links_the_entity_it_names_now(
     about_ana = next(
         each.content
         for each in told
-        if isinstance(each.content, Memory) and each.content.entities == (names["Ana"],)
+        if isinstance(each.content, StoredBelief) and each.content.entities == (names["Ana"],)
     )
     text = about_ana.text.replace("Ana", "Bea")
     corrected, *_ = await edit_belief_text(
         app.db, app.clock, chat_context.person.id, about_ana.id, text
     )
 
-    assert isinstance(corrected, Memory)
+    assert isinstance(corrected, StoredBelief)
     assert corrected.entities == (names["Bea"],)
 
 
@@ -260,7 +264,7 @@ async def test_rejecting_a_belief_restores_the_one_it_superseded(
     lisbon = [
         each.content.id
         for each in await believed(app, chat_context)
-        if isinstance(each.content, Memory) and each.content.value == "Lisbon"
+        if isinstance(each.content, StoredBelief) and each.content.value == "Lisbon"
     ]
     await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", lisbon[0])
 
@@ -278,7 +282,7 @@ async def test_rejecting_a_belief_restores_what_it_superseded_in_the_same_talk(
     (halle,) = [
         each.content.id
         for each in await believed(app, chat_context)
-        if isinstance(each.content, Memory) and each.content.value == "Halle"
+        if isinstance(each.content, StoredBelief) and each.content.value == "Halle"
     ]
     await apply_belief_action(app.db, app.clock, chat_context.person.id, "reject", halle)
 
@@ -348,8 +352,8 @@ async def test_corrected_belief_links_only_entities_named_by_whole_words(
             if isinstance(each.content, Entity)
         }
 
-    assert isinstance(liked, Memory)
-    assert isinstance(works, Memory)
+    assert isinstance(liked, StoredBelief)
+    assert isinstance(works, StoredBelief)
     assert liked.entities == ()
     assert set(works.entities) == {named["Ana"], named["Al"]}
 
@@ -372,7 +376,7 @@ async def test_unreject_is_refused_when_a_newer_value_is_active(
     }
 
 
-async def known_as(app: AppContext, chat_context: ChatContext, memory: str) -> Memory:
+async def known_as(app: AppContext, chat_context: ChatContext, memory: str) -> StoredBelief:
     """A memory as it is believed now."""
     async with app.db.begin_read() as tx:
         return (
@@ -579,7 +583,7 @@ async def homes(app: AppContext, chat_context: ChatContext) -> dict[str, str]:
         if each.content.status != "active" or each.content.ended_at is None
         else "-"
         for each in await believed(app, chat_context, live=False)
-        if isinstance(each.content, Memory) and each.content.key == "location"
+        if isinstance(each.content, StoredBelief) and each.content.key == "location"
     }
 
 
@@ -627,7 +631,7 @@ async def test_undoing_a_middle_consolidation_extends_the_earlier_value(
     times = {
         each.content.value: (each.content.holds_from, each.content.holds_until)
         for each in await believed(app, chat_context, live=False)
-        if isinstance(each.content, Memory) and each.content.key == "location"
+        if isinstance(each.content, StoredBelief) and each.content.key == "location"
     }
     assert times["Lisbon"][1] == times["Braga"][0]
 
@@ -704,7 +708,7 @@ async def test_undo_restores_a_multi_valued_preference_beside_others(
     liked = {
         each.content.value
         for each in await believed(app, chat_context)
-        if isinstance(each.content, Memory) and each.content.key == "interests"
+        if isinstance(each.content, StoredBelief) and each.content.key == "interests"
     }
     assert liked == {"coffee", "chess"}
 
@@ -772,7 +776,7 @@ async def test_undo_restores_a_revised_due_date_and_aliases(
     (kept,) = [
         each.content
         for each in await believed(app, chat_context)
-        if isinstance(each.content, Memory)
+        if isinstance(each.content, StoredBelief)
     ]
     assert kept.due_at == due
     async with app.db.begin_read() as tx:
@@ -820,7 +824,7 @@ async def test_implicit_contradiction_does_not_dispute_a_confirmed_belief(
     (one,) = [
         each.content
         for each in await believed(app, chat_context)
-        if isinstance(each.content, Memory)
+        if isinstance(each.content, StoredBelief)
     ]
     await apply_belief_action(app.db, app.clock, chat_context.person.id, "confirm", one.id)
     for day in ("Monday", "Tuesday", "Friday"):
@@ -841,7 +845,7 @@ async def test_implicit_contradiction_does_not_dispute_a_confirmed_belief(
         )
 
     (still,) = [each for each in await believed(app, chat_context) if each.content.id == one.id]
-    assert isinstance(still.content, Memory)
+    assert isinstance(still.content, StoredBelief)
     assert (still.content.status, len(still.evidence)) == ("active", 1)
 
 

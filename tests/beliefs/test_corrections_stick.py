@@ -11,7 +11,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.beliefs.queries import list_beliefs
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit
 from oldfriend.learning.consolidate import consolidate
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
@@ -21,7 +21,7 @@ from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
-from oldfriend.sdk.memory import Memory as Library
+from oldfriend.sdk.memory import StoredBelief as Library
 from oldfriend.turn.later_messages import add_later_to_ranking
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.recalled import RecalledMessage, RecallQuery
@@ -88,7 +88,7 @@ async def tell_beliefs(app: AppContext, chat_context: ChatContext, _question: st
     """What the page, the API and the command line list."""
     async with app.db.begin_read() as tx:
         known = await list_beliefs(tx, chat_context.person.id)
-    return "\n".join(each.content.text for each in known if isinstance(each.content, Memory))
+    return "\n".join(each.content.text for each in known if isinstance(each.content, StoredBelief))
 
 
 async def tell_facts(app: AppContext, chat_context: ChatContext, _question: str) -> str:

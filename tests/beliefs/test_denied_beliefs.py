@@ -3,7 +3,7 @@
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext
 from tests.beliefs.life import believed, tell, undo_last_reading
 from tests.clock import FrozenClock
@@ -28,7 +28,9 @@ async def status_of(
     return {
         each.value if not key.endswith(":relation") else each.key: each.status
         for each in told
-        if isinstance(each, Memory) and each.key.endswith(key) and "no longer" not in each.value
+        if isinstance(each, StoredBelief)
+        and each.key.endswith(key)
+        and "no longer" not in each.value
     }
 
 
@@ -141,7 +143,7 @@ async def test_denied_name_rejects_the_relation(
     live = [each.content for each in await believed(app, chat_context)]
 
     assert names == {f"{was}:relation": "rejected", f"{now}:relation": "active"}
-    assert not any(was in each.text for each in live if isinstance(each, Memory))
+    assert not any(was in each.text for each in live if isinstance(each, StoredBelief))
 
 
 @pytest.mark.parametrize(
@@ -246,7 +248,7 @@ async def test_i_meant_correction_moves_the_due_date(
     assert [
         each.content.text
         for each in await believed(app, chat_context)
-        if isinstance(each.content, Memory) and each.content.due_at is not None
+        if isinstance(each.content, StoredBelief) and each.content.due_at is not None
     ] == [now]
 
 

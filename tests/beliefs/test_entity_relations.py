@@ -8,9 +8,9 @@ from oldfriend.domain.memories import (
     Entity,
     EntityKind,
     EvidenceStats,
-    Memory,
     MemoryState,
     Status,
+    StoredBelief,
 )
 from oldfriend.domain.relations import EntityResolver
 from oldfriend.search.entity_graph import EntityGraph
@@ -37,7 +37,7 @@ def relate(
     }
     states = [
         MemoryState(
-            memory=Memory(
+            memory=StoredBelief(
                 id=MemoryId(ObjectId(f"m{place}")),
                 person=PersonId("p"),
                 kind="triple",

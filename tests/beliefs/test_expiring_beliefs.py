@@ -4,7 +4,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import DAY, from_micros
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.memory.expiry import expire_overdue, find_next_expiry
 from oldfriend.replies.reply_worker import answer_message
@@ -23,10 +23,10 @@ UNTIL = [
 ]
 
 
-async def the_home(app: AppContext, chat_context: ChatContext) -> Memory:
+async def the_home(app: AppContext, chat_context: ChatContext) -> StoredBelief:
     """Where somebody lives or lived."""
     told = [each.content for each in await believed(app, chat_context, live=False)]
-    (home,) = [each for each in told if isinstance(each, Memory) and each.key == "location"]
+    (home,) = [each for each in told if isinstance(each, StoredBelief) and each.key == "location"]
     return home
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext
 from tests.beliefs.life import believed, tell
 from tests.clock import FrozenClock
@@ -19,7 +19,9 @@ async def values(
         await tell(app, chat_context, [text])
         clock.tick(minutes=A_DAY)
     live = [each.content for each in await believed(app, chat_context)]
-    return {each.value for each in live if isinstance(each, Memory) and each.key.endswith(key)}
+    return {
+        each.value for each in live if isinstance(each, StoredBelief) and each.key.endswith(key)
+    }
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext
 from tests.beliefs.life import believed, tell
 from tests.clock import FrozenClock
@@ -20,7 +20,9 @@ async def facts_after(
         clock.tick(minutes=MONTH)
     facts = [each.content for each in await believed(app, chat_context, live=False)]
     return {
-        each.text: each.status for each in facts if isinstance(each, Memory) and each.kind == "fact"
+        each.text: each.status
+        for each in facts
+        if isinstance(each, StoredBelief) and each.kind == "fact"
     }
 
 

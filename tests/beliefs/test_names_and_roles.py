@@ -3,7 +3,7 @@
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.replies.reply_worker import answer_message
 from tests.beliefs.life import believed, tell
@@ -23,7 +23,7 @@ async def homes_after(
     return {
         each.key.partition(":")[0]: each.value
         for each in live
-        if isinstance(each, Memory) and each.key.endswith(":location")
+        if isinstance(each, StoredBelief) and each.key.endswith(":location")
     }
 
 

@@ -20,7 +20,7 @@ from oldfriend.cli.stats import compute_stats
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import new_id
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
@@ -42,7 +42,7 @@ async def homes(app: AppContext, chat_context: ChatContext, at: int) -> list[str
         return [
             each.content.value
             for each in await list_beliefs_at(tx, chat_context.person.id, at)
-            if isinstance(each.content, Memory) and each.content.key == "location"
+            if isinstance(each.content, StoredBelief) and each.content.key == "location"
         ]
 
 
@@ -75,7 +75,7 @@ async def test_belief_at_a_past_time_has_only_evidence_from_before(
             next(
                 each
                 for each in await list_beliefs_at(tx, chat_context.person.id, at)
-                if isinstance(each.content, Memory) and each.content.value == "jazz"
+                if isinstance(each.content, StoredBelief) and each.content.value == "jazz"
             )
             for at in (first, clock())
         ]
@@ -94,7 +94,7 @@ async def test_history_covers_all_values_of_a_belief(
     lisbon = next(
         each.content.id
         for each in await believed(app, chat_context)
-        if isinstance(each.content, Memory) and each.content.value == "Lisbon"
+        if isinstance(each.content, StoredBelief) and each.content.value == "Lisbon"
     )
     clock.tick(minutes=MONTH)
     await edit_belief_text(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState
+from oldfriend.domain.memories import EvidenceStats, MemoryState, StoredBelief
 from oldfriend.domain.profile_attributes import (
     MAX_SAFETY_OF_OTHERS,
     build_changes,
@@ -18,7 +18,7 @@ NOW = 1_700_000_000_000_000
 
 def known(key: str, number: int, **fields: object) -> MemoryState:
     """A fact, unless it is something else."""
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(f"m{number}")),
         person=PersonId("p"),
         kind="fact",

@@ -13,7 +13,7 @@ from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import RetentionSettings
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.forgetting.delete import apply_retention, forget, preview_forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
@@ -587,7 +587,7 @@ async def form(app: AppContext, chat_context: ChatContext) -> None:
         await consolidate_segment(app, chat_context.person.id, segment.id)
 
 
-async def known(app: AppContext, chat_context: ChatContext) -> list[Memory]:
+async def known(app: AppContext, chat_context: ChatContext) -> list[StoredBelief]:
     """What is believed now."""
     async with app.db.begin_read() as tx:
         return [each.memory for each in await list_memories(tx, chat_context.person.id)]

@@ -10,7 +10,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.db.stored_table import StoredTable
 from oldfriend.db.stored_tables import STORED_TABLES
 from oldfriend.domain.ids import new_id
-from oldfriend.domain.memories import Cause, Entity, Memory
+from oldfriend.domain.memories import Cause, Entity, StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.forgetting.delete import ForgetReport, forget
 from oldfriend.memory.deletion import erase
@@ -124,7 +124,7 @@ async def learn(tx: Transaction, said: Message, kept: Message) -> None:
     entity = Entity(
         id=new_id(said.at), person=said.person, name=NAME, kind="person", learned_at=said.at
     )
-    secret = Memory(
+    secret = StoredBelief(
         id=new_id(said.at),
         person=said.person,
         kind="event",

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend_evals.lives.entity_eval import compute_recognized_share, list_confused
 from oldfriend_evals.lives.life import Life
 from oldfriend_evals.lives.life_files import LANGUAGES, load_life
@@ -73,7 +73,7 @@ def the_latest_holds(appraisal: Scorecard, life: Life) -> None:
     assert [home.value for home in homes] == [here.values[0]]
 
 
-def is_home(memory: Memory) -> bool:
+def is_home(memory: StoredBelief) -> bool:
     """Whether it says where the person lives."""
     return memory.kind == "fact" and memory.key == "location" and memory.subject == "person"
 

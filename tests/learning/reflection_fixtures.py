@@ -10,10 +10,10 @@ from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, new_id
 from oldfriend.domain.memories import (
     Cause,
     Entity,
-    Memory,
     MemoryKind,
     MemoryState,
     PatternKind,
+    StoredBelief,
 )
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.learning_scheduler import schedule_learning
@@ -99,13 +99,13 @@ async def learned(
     kind: MemoryKind = "event",
     pattern: PatternKind | None = None,
     names: Sequence[EntityId] = (),
-) -> Memory:
+) -> StoredBelief:
     """Say something, and have it believed as it was said."""
     message, now = (
         (await answer_message(app, chat_context, MessageSubmission(text=said))).message,
         app.clock(),
     )
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(new_id(now))),
         person=chat_context.person.id,
         kind=kind,

@@ -17,9 +17,9 @@ from oldfriend.domain.memories import (
     Entity,
     EntityKind,
     EvidenceStats,
-    Memory,
     MemoryKind,
     MemoryState,
+    StoredBelief,
 )
 from oldfriend.domain.messages import Message, Person, Role, TrustClass, estimate_tokens
 from oldfriend.lang.detection import detect_language
@@ -91,7 +91,7 @@ def talk(
 
 def believed(name: str, kind: MemoryKind, text: str, **fields: object) -> MemoryState:
     """Something that is known already."""
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(name)),
         person=NORA,
         kind=kind,

@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.learning.quote_selection import MAX_COMPARED, is_short_statement, select_follow_ups
 from oldfriend.search import IndexRow, PersonIndex, encode_document_terms
@@ -90,4 +90,4 @@ async def test_follow_up_quote_is_believed_after_consolidation(
     )
     facts = [each.content for each in await believed(app, chat_context)]
 
-    assert any(newer in each.text for each in facts if isinstance(each, Memory))
+    assert any(newer in each.text for each in facts if isinstance(each, StoredBelief))

@@ -16,7 +16,7 @@ from oldfriend.config.settings_schema import ContextSettings, MemorySettings, Mo
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput, ModelError, ModelUnavailable
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.learning_scheduler import (
     MAINTAIN_JOB,
@@ -79,7 +79,7 @@ async def planned(app: AppContext, name: str) -> list[int]:
 async def promised(app: AppContext, chat_context: ChatContext, *, days: int) -> None:
     """Have a promise believed that is due in so many days."""
     now = app.clock()
-    promise = Memory(
+    promise = StoredBelief(
         id=MemoryId(ObjectId(new_id(now))),
         person=chat_context.person.id,
         kind="commitment",

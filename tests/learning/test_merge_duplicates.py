@@ -8,7 +8,7 @@ import pytest
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.errors import ModelUnavailable, StaleDecision
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import Memory, MemoryState, ObjectLink
+from oldfriend.domain.memories import MemoryState, ObjectLink, StoredBelief
 from oldfriend.learning.merge_duplicates import (
     MAX_JUDGED_PAIRS,
     MAX_PATTERNS,
@@ -48,7 +48,7 @@ class Mind:
     ) -> MemoryId:
         """Learn something from so many messages; it means what ``like`` does."""
         now = self.friend.clock.tick(seconds=1)
-        memory = Memory(
+        memory = StoredBelief(
             **{
                 "id": MemoryId(ObjectId(new_id(now))),
                 "person": self.friend.person.id,

@@ -7,7 +7,7 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, SummaryId, new_id
-from oldfriend.domain.memories import Entity, Memory, Summary
+from oldfriend.domain.memories import Entity, StoredBelief, Summary
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.llm.model import CompletionRequest
@@ -58,10 +58,10 @@ async def briefed(talk: Talk, text: str) -> tuple[Outcome, CompletionRequest]:
     return outcome, request
 
 
-async def believe(talk: Talk, text: str, **fields: object) -> Memory:
+async def believe(talk: Talk, text: str, **fields: object) -> StoredBelief:
     """Something believed, on what was said of jazz."""
     app, person = talk.app, talk.chat_context.person.id
-    plain = Memory(
+    plain = StoredBelief(
         id=MemoryId(ObjectId(new_id(app.clock()))),
         person=person,
         kind="fact",
@@ -234,7 +234,7 @@ async def test_prompt_names_the_person_by_speaker_name_or_preferred_name(talk: T
     await unnamed.tell("The boat has a mast.", speaker="Nora Vale")
     imported = await asked_by_owner(unnamed, "What colour is the boat?")
     now = app.clock()
-    told = Memory(
+    told = StoredBelief(
         id=MemoryId(ObjectId(new_id(now))),
         person=chat_context.person.id,
         kind="fact",

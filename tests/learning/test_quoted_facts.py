@@ -3,7 +3,7 @@
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.domain.memories import QUOTE_KEY, Memory
+from oldfriend.domain.memories import QUOTE_KEY, StoredBelief
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.memory.belief_corrections import edit
@@ -29,7 +29,7 @@ async def learn(app: AppContext, chat_context: ChatContext) -> None:
         await consolidate_segment(app, chat_context.person.id, segment.id)
 
 
-async def list_quoted(app: AppContext, chat_context: ChatContext) -> list[Memory]:
+async def list_quoted(app: AppContext, chat_context: ChatContext) -> list[StoredBelief]:
     """List the facts in the person's words."""
     async with app.db.begin_read() as tx:
         known = await list_memories(tx, chat_context.person.id)

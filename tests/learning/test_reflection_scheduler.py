@@ -14,7 +14,7 @@ from oldfriend.beliefs.queries import get_history, list_beliefs_at
 from oldfriend.config.settings_schema import BudgetSettings, MemorySettings
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.ids import ObjectId, new_id
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.learning import reflection
@@ -118,8 +118,8 @@ async def test_thought_has_the_evidence_of_the_beliefs_it_cites(
     assert {each.extractor for each in words[thought.memory.id]} == {"reflect/3"}
     (step,) = history.entries
     assert (step.change.author, "Rex" in step.cause_messages[0].text) == ("reflect/3", True)
-    assert MISSES in {e.content.text for e in now if isinstance(e.content, Memory)}
-    assert MISSES not in {e.content.text for e in then if isinstance(e.content, Memory)}
+    assert MISSES in {e.content.text for e in now if isinstance(e.content, StoredBelief)}
+    assert MISSES not in {e.content.text for e in then if isinstance(e.content, StoredBelief)}
     assert (thought.memory.subject, thought.memory.trust) == ("person", "companion")
 
 

@@ -9,12 +9,12 @@ from oldfriend.domain.ids import ChatId, MessageId, PersonId, SessionId
 from oldfriend.domain.memories import (
     Entity,
     EvidenceSignal,
-    Memory,
     MemoryKind,
     MemoryState,
     ObjectLink,
     RelationalTag,
     Status,
+    StoredBelief,
 )
 from oldfriend.domain.messages import Message
 from oldfriend.learning.extraction import (
@@ -141,7 +141,7 @@ class Life:
             after = decision.after
             if isinstance(after, Entity):
                 self.entities[after.id] = after
-            elif isinstance(after, Memory):
+            elif isinstance(after, StoredBelief):
                 said = [get_credible_time(e.source.at, self.now) for e in decision.evidence]
                 self.known[after.id] = replace(thinking.known[after.id], memory=after)
                 standing = self.known[after.id].stats
@@ -155,7 +155,7 @@ class Life:
             for each in thinking.decisions.values()
         }
 
-    def with_status(self, status: Status) -> tuple[Memory, ...]:
+    def with_status(self, status: Status) -> tuple[StoredBelief, ...]:
         """What stands so."""
         return tuple(k.memory for k in self.known.values() if k.memory.status == status)
 
@@ -163,7 +163,7 @@ class Life:
         """Each text with its state, history too."""
         return {k.memory.text: k.memory.status for k in self.known.values()}
 
-    def of(self, text: str) -> Memory:
+    def of(self, text: str) -> StoredBelief:
         """The memory with this text."""
         (found,) = [k.memory for k in self.known.values() if k.memory.text == text]
         return found

@@ -9,7 +9,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.correct import apply_belief_action
 from oldfriend.beliefs.queries import list_beliefs, list_beliefs_at, list_unconfirmed
 from oldfriend.domain.clock import DAY
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
@@ -63,20 +63,20 @@ async def read(app: AppContext, chat_context: ChatContext) -> None:
         await consolidate_segment(app, chat_context.person.id, segment.id)
 
 
-async def list_waiting(app: AppContext, chat_context: ChatContext) -> list[Memory]:
+async def list_waiting(app: AppContext, chat_context: ChatContext) -> list[StoredBelief]:
     """What waits; what is stored is what was decided."""
     async with app.db.begin_read() as tx:
         assert await list_view_mismatches(tx, chat_context.person.id) == []
         found = await list_unconfirmed(tx, chat_context.person.id)
     assert all(each.evidence for each in found)
-    return [each.content for each in found if isinstance(each.content, Memory)]
+    return [each.content for each in found if isinstance(each.content, StoredBelief)]
 
 
 async def list_homes(app: AppContext, chat_context: ChatContext, *, live: bool = True) -> list[str]:
     """Where the person lives, as it is believed."""
     async with app.db.begin_read() as tx:
         found = await list_beliefs(tx, chat_context.person.id, kinds=["fact"], live=live)
-    contents = [each.content for each in found if isinstance(each.content, Memory)]
+    contents = [each.content for each in found if isinstance(each.content, StoredBelief)]
     return [each.value for each in contents if each.key == "location"]
 
 
@@ -107,7 +107,7 @@ async def test_confirmed_claim_is_believed_with_its_words(
         app.db, app.clock, chat_context.person.id, "confirm", waiting.id
     )
 
-    assert isinstance(confirmed, Memory)
+    assert isinstance(confirmed, StoredBelief)
     assert (confirmed.status, confirmed.is_by_person, confirmed.is_live) == ("active", True, True)
     assert await list_homes(app, chat_context) == ["Porto"]
     assert await list_waiting(app, chat_context) == []

@@ -1,7 +1,7 @@
 """Whom to describe is found by few statements, however many there are."""
 
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import Entity, JournalObject, Memory
+from oldfriend.domain.memories import Entity, JournalObject, StoredBelief
 from oldfriend.domain.messages import TrustClass
 from oldfriend.memory.derived_evidence import list_description_candidates, save_description
 from oldfriend.memory.journal import Provenance, record_decision
@@ -25,10 +25,10 @@ def somebody(friend: Friend, number: int, *, into: EntityId | None = None) -> En
     )
 
 
-def event(friend: Friend, *names: Entity, trust: TrustClass = "person") -> Memory:
+def event(friend: Friend, *names: Entity, trust: TrustClass = "person") -> StoredBelief:
     """Something that happened to some."""
     now = friend.clock.tick(seconds=1)
-    return Memory(
+    return StoredBelief(
         id=MemoryId(ObjectId(new_id(now))),
         person=friend.person.id,
         kind="event",

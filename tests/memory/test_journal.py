@@ -16,8 +16,8 @@ from oldfriend.domain.memories import (
     Entity,
     JournalEntry,
     JournalObject,
-    Memory,
     ObjectLink,
+    StoredBelief,
     Summary,
 )
 from oldfriend.memory.belief_views import get_memory, list_memories
@@ -39,9 +39,9 @@ RELEASED = Path(__file__).parent / "released"
 CAUSE = Cause(message="m", version=1)
 
 
-def belief(friend: Friend, text: str) -> Memory:
+def belief(friend: Friend, text: str) -> StoredBelief:
     """Something that might be believed."""
-    return Memory(
+    return StoredBelief(
         id=new_id(friend.clock()),
         person=friend.person.id,
         kind="note",
@@ -205,7 +205,7 @@ async def test_every_object_kind_round_trips_through_journal_and_views(
     now, person = nora.clock.tick(seconds=1), nora.person.id
     memory = data.draw(
         st.builds(
-            Memory,
+            StoredBelief,
             id=st.just(new_id(now)),
             person=st.just(person),
             kind=st.just("event"),

@@ -10,9 +10,9 @@ from oldfriend.domain.memories import (
     Entity,
     JournalObject,
     JournalOp,
-    Memory,
     ObjectLink,
     Status,
+    StoredBelief,
     Summary,
 )
 from oldfriend.memory.evidence import (
@@ -69,7 +69,7 @@ async def test_replaying_many_random_decisions_rebuilds_the_same_views(
                     tx, after, op=op, base=base, provenance=ground, now=now
                 )
                 believed[after.id] = after, change.seq
-                if isinstance(after, Memory) and chance.random() < 0.5:
+                if isinstance(after, StoredBelief) and chance.random() < 0.5:
                     source = chance.choice(said)
                     assert source is not None
                     words = NewEvidence(
@@ -114,7 +114,7 @@ async def test_replaying_many_random_decisions_rebuilds_the_same_views(
 async def nora_believes_nothing_of(omar: Friend) -> dict[str, tuple[JournalObject, int]]:
     """Somebody else's belief, to be left alone."""
     now = omar.clock()
-    memory = Memory(
+    memory = StoredBelief(
         id=new_id(now),
         person=omar.person.id,
         kind="fact",
@@ -170,7 +170,7 @@ def new_object(friend: Friend, chance: random.Random, now: int) -> JournalObject
             )
         case number:
             kind = ("note", "event", "fact", "preference", "pattern", "commitment")[number - 2]
-            return Memory(
+            return StoredBelief(
                 id=new_id(now),
                 person=person,
                 kind=kind,

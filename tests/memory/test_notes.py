@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.journal import list_journal, list_view_mismatches
@@ -112,7 +112,7 @@ async def test_correcting_note_supersedes_the_earlier_note(nora: Friend) -> None
         first, *_, last = (change.after for change in await list_journal(tx, nora.person.id))
         assert await list_view_mismatches(tx, nora.person.id) == []
     assert live == ["my bike code is 99", "my locker code is 4712"]
-    assert isinstance(last, Memory)
+    assert isinstance(last, StoredBelief)
     assert (last.id, last.status, last.ended_at) == (first.id, "superseded", nora.clock())
 
 

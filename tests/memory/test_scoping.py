@@ -29,9 +29,9 @@ from oldfriend.domain.memories import (
     Cause,
     Entity,
     JournalObject,
-    Memory,
     Mood,
     ObjectLink,
+    StoredBelief,
     Summary,
 )
 from oldfriend.domain.messages import Message
@@ -275,7 +275,7 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
         causes = (Cause(message=said.id, version=said.version),)
         ground = changes.Provenance(author="rules/1", segment=cut.id, causes=causes)
         believed: list[JournalObject] = [
-            Memory(
+            StoredBelief(
                 id=new_id(now),
                 person=person,
                 kind="fact",
@@ -328,7 +328,7 @@ async def think(tx: Recorder, friend: Friend, secret: str) -> None:
     """Everything that thinking writes, and what takes it back."""
     person, now = friend.person.id, friend.clock()
     ground = changes.Provenance(author="reflect/1")
-    event = Memory(
+    event = StoredBelief(
         id=new_id(now), person=person, kind="event", text=secret, language="en", learned_at=now
     )
     thought = replace(

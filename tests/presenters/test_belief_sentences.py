@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from oldfriend.domain.ids import EvidenceId, MemoryId, MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.presenters.belief_sentences import build_sentence
 
 
-def believed(text: str, language: str = "en", **fields: Any) -> Memory:
+def believed(text: str, language: str = "en", **fields: Any) -> StoredBelief:
     """A belief with this text."""
-    return Memory(
+    return StoredBelief(
         **{
             "id": MemoryId(ObjectId("m")),
             "person": PersonId("p"),

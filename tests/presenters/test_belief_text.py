@@ -6,16 +6,16 @@ import pytest
 
 from oldfriend.domain.clock import DAY, Micros, to_micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, new_id
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.presenters.belief_text import format_belief_line
 
 SAID = to_micros(datetime(2026, 3, 1, 12, tzinfo=UTC))
 FRIDAY_ENDS_IN_RENO = to_micros(datetime(2026, 3, 7, 7, 59, tzinfo=UTC))
 
 
-def promise(due_at: Micros) -> Memory:
+def promise(due_at: Micros) -> StoredBelief:
     """Something that is to be done by then."""
-    return Memory(
+    return StoredBelief(
         id=MemoryId(ObjectId(new_id(SAID))),
         person=PersonId("p"),
         kind="commitment",
@@ -41,7 +41,7 @@ def test_due_date_is_shown_in_the_persons_zone(zone: str, day: str) -> None:
 
 def test_ended_belief_is_shown_with_its_end_date() -> None:
     """Not until it was heard of; what was rejected ends on the day of the word against it."""
-    home = Memory(
+    home = StoredBelief(
         id=MemoryId(ObjectId(new_id(SAID))),
         person=PersonId("p"),
         kind="fact",
@@ -54,7 +54,7 @@ def test_ended_belief_is_shown_with_its_end_date() -> None:
         ended_at=SAID + 200 * DAY,
         status="superseded",
     )
-    rejected = Memory(
+    rejected = StoredBelief(
         id=home.id,
         person=home.person,
         kind="fact",

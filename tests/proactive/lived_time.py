@@ -5,7 +5,7 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import Micros, get_zone, to_micros
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.memory.belief_views import list_memories
@@ -90,7 +90,7 @@ async def list_decided(app: AppContext, chat_context: ChatContext) -> list[Store
         return await list_impulses(tx, chat_context.person.id, limit=1_000)
 
 
-async def list_beliefs(app: AppContext, chat_context: ChatContext) -> list[Memory]:
+async def list_beliefs(app: AppContext, chat_context: ChatContext) -> list[StoredBelief]:
     """Return everything that is or was believed."""
     async with app.db.begin_read() as tx:
         return [each.memory for each in await list_memories(tx, chat_context.person.id, live=False)]

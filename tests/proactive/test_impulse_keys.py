@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.messages import Person
 from oldfriend.proactive.goal_impulses import WatchedGoal, collect_goals
 from oldfriend.proactive.impulse_sources import collect_due
@@ -23,7 +23,7 @@ def list_keys(zone: str) -> list[str]:
     goal = WatchedGoal(id="g", period=None, priority=5, deadline=None, told_at=LATE)
     due = replace(goal, id="d", deadline=LATE + 90 * DAY)
     memories = [
-        Memory(
+        StoredBelief(
             id=MemoryId(ObjectId(kind)),
             person=person.id,
             kind=kind,

@@ -2,7 +2,7 @@
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.diary.diary_store import DiaryFilter, list_entries
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.proactive.proactive_phrases import load_proactive_phrases
@@ -28,7 +28,7 @@ async def test_pattern_names_the_days_of_the_diary_that_it_is_seen_on(
         (held,) = [
             each.content
             for each in await believed(app, chat_context)
-            if isinstance(each.content, Memory)
+            if isinstance(each.content, StoredBelief)
         ]
         evidence = await list_object_evidence(tx, chat_context.person.id, [held.id])
     line = word_pattern(pattern, load_proactive_phrases("en"), load_phrases("en"))

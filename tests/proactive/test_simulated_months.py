@@ -16,7 +16,7 @@ import pytest
 from oldfriend.app.app_context import AppContext, CrashPoint
 from oldfriend.domain.clock import DAY, HOUR, MINUTE, Micros, from_micros
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import Cause, Memory
+from oldfriend.domain.memories import Cause, StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.memory.evidence import NewEvidence, add_evidence
@@ -128,7 +128,7 @@ async def believe(
 ) -> None:
     """Have it believed that something is promised or expected, from a message."""
     now = app.clock()
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(new_id(now))),
         person=chat_context.person.id,
         kind=kind,

@@ -17,7 +17,7 @@ from oldfriend.domain.ids import (
     SummaryId,
     new_id,
 )
-from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, Summary
+from oldfriend.domain.memories import Entity, Evidence, MemoryKind, StoredBelief, Summary
 from oldfriend.replay.alignment import find_counterpart
 from oldfriend.replay.memory_diff import DiffStatus, compare_beliefs
 from tests.clock import NOON
@@ -36,7 +36,7 @@ def belief(
     **fields: object,
 ) -> BeliefDetails:
     """Something believed, perhaps on some words."""
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(new_id(NOON))),
         person=NORA,
         kind=kind,

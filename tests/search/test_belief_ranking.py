@@ -7,7 +7,7 @@ import pytest
 
 from oldfriend.domain.clock import DAY, to_micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState
+from oldfriend.domain.memories import EvidenceStats, MemoryState, StoredBelief
 from oldfriend.search import SearchQuery
 from oldfriend.search.belief_weight import (
     MAX_EMOTION_BOOST,
@@ -22,9 +22,9 @@ NOW = to_micros(datetime(2024, 6, 1, tzinfo=UTC))
 MAY = to_micros(datetime(2023, 5, 7, 12, tzinfo=UTC))
 
 
-def memory(**fields: object) -> Memory:
+def memory(**fields: object) -> StoredBelief:
     """A promise, whose worth does not fade."""
-    plain = Memory(
+    plain = StoredBelief(
         id=MemoryId(ObjectId("m")),
         person=PersonId("p"),
         kind="commitment",
@@ -35,7 +35,7 @@ def memory(**fields: object) -> Memory:
     return replace(plain, **fields)
 
 
-def score(each: Memory, text: str, close: float = 0.5, zone_offset_s: int = 0) -> float:
+def score(each: StoredBelief, text: str, close: float = 0.5, zone_offset_s: int = 0) -> float:
     """What it scores as an answer."""
     standing = EvidenceStats(
         strength=1.0, confidence=1.0, times_seen=1, first_seen=NOW - DAY, last_seen=NOW - DAY

@@ -7,7 +7,7 @@ import pytest
 
 from oldfriend.domain.clock import DAY, to_micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, EvidenceStats, Memory, MemoryState
+from oldfriend.domain.memories import Entity, EvidenceStats, MemoryState, StoredBelief
 from oldfriend.search import BeliefIndex, BeliefSearchResult, SearchQuery, list_named_entities
 from oldfriend.search.name_index import NameIndex
 
@@ -31,9 +31,9 @@ def entity(name: str, *aliases: str) -> Entity:
 ANA, OTHER_ANA = entity("Ana", "Anita"), entity("Ana Ruiz")
 
 
-def memory(name: str, text: str, **fields: object) -> Memory:
+def memory(name: str, text: str, **fields: object) -> StoredBelief:
     """A fact, unless it is something else."""
-    plain = Memory(
+    plain = StoredBelief(
         id=MemoryId(ObjectId(name)),
         person=PERSON,
         kind="fact",
@@ -74,7 +74,7 @@ def index() -> BeliefIndex:
     return beliefs
 
 
-def known(each: Memory, base: int) -> MemoryState:
+def known(each: StoredBelief, base: int) -> MemoryState:
     """A belief as it stands."""
     standing = EvidenceStats(
         strength=1.0, confidence=0.8, times_seen=1, first_seen=NOW - DAY, last_seen=NOW - DAY

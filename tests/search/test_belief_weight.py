@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import EvidenceStats, Memory, MemoryKind, MemoryState
+from oldfriend.domain.memories import EvidenceStats, MemoryKind, MemoryState, StoredBelief
 from oldfriend.search.belief_weight import PATTERN_DECAY, compute_belief_weight, compute_retention
 from oldfriend.search.scorers import SCORERS, Scorer, typed_decay
 
@@ -20,7 +20,7 @@ def known(
     kind: MemoryKind, *, days: int = 1, confidence: float = 0.8, **fields: object
 ) -> MemoryState:
     """A belief that was last said so many days ago."""
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId("m")),
         person=PersonId("p"),
         kind=kind,

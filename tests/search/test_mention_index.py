@@ -4,16 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oldfriend.domain.ids import MemoryId, PersonId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.search.mention_index import MentionIndex
 
 WORDS = ("ana", "an", "banana", "nan", "李雷", "x")
 TEXTS = st.lists(st.sampled_from([*WORDS, " ", "\n"]), max_size=6).map("".join)
 
 
-def belief(text: str) -> Memory:
+def belief(text: str) -> StoredBelief:
     """One that says so."""
-    return Memory(
+    return StoredBelief(
         id=MemoryId("m"), person=PersonId("p"), kind="fact", text=text, language="en", learned_at=0
     )
 

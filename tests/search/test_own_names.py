@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, EvidenceStats, Memory, MemoryState
+from oldfriend.domain.memories import Entity, EvidenceStats, MemoryState, StoredBelief
 from oldfriend.search import BeliefIndex, IndexRow, PersonIndex, SearchQuery, search
 from oldfriend.search.document_terms import encode_document_terms
 from oldfriend.search.own_names import drop_own, find_own_names, to_first_person
@@ -27,7 +27,7 @@ def believed(language: str, *memories: tuple[str, dict[str, object]]) -> BeliefI
     )
     index = BeliefIndex()
     for number, (said, fields) in enumerate(memories, 1):
-        plain = Memory(
+        plain = StoredBelief(
             id=MemoryId(ObjectId(said)),
             person=PERSON,
             kind="fact",

@@ -1,12 +1,12 @@
 """What says the same thing about the same topic is told once, by the best that says it."""
 
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.search import BeliefIndex, SearchQuery
 from oldfriend.search.belief_results import build_dedup_key
 from tests.search.test_belief_search import MOVED, NOW, known, memory
 
 
-def are_one(one: Memory, other: Memory) -> bool:
+def are_one(one: StoredBelief, other: StoredBelief) -> bool:
     """Whether two count as one."""
     return build_dedup_key(one) == build_dedup_key(other)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, EntityKind, EvidenceStats, Memory, MemoryState
+from oldfriend.domain.memories import Entity, EntityKind, EvidenceStats, MemoryState, StoredBelief
 from oldfriend.lang.detection import detect_language
 from oldfriend.search import BeliefIndex, SearchQuery
 from oldfriend.turn.role_names import find_told_names
@@ -44,7 +44,7 @@ def build_beliefs(*memories: tuple[str, dict[str, object]]) -> BeliefIndex:
     )
     index = BeliefIndex()
     for number, (said, fields) in enumerate(memories, 1):
-        plain = Memory(
+        plain = StoredBelief(
             id=MemoryId(ObjectId(said)),
             person=PERSON,
             kind="fact",

@@ -9,7 +9,7 @@ import pytest
 from oldfriend.config import settings_schema as sections
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState
+from oldfriend.domain.memories import EvidenceStats, MemoryState, StoredBelief
 from oldfriend.memory.evidence import SPACING_EFFECT_DAYS
 from oldfriend.search.scorers import (
     MAX_RETENTION,
@@ -37,7 +37,7 @@ def said(*days_ago: float) -> MemoryState:
         first_seen=NOW - round(days_ago[0] * DAY),
         last_seen=NOW - round(days_ago[-1] * DAY),
     )
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId("m")),
         person=PersonId("p"),
         kind="pattern",

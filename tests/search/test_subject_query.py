@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, EvidenceStats, Memory, MemoryState
+from oldfriend.domain.memories import Entity, EvidenceStats, MemoryState, StoredBelief
 from oldfriend.search import BeliefIndex, SearchQuery
 
 NOW = 1_717_200_000_000_000
@@ -15,9 +15,9 @@ DIEGO = Entity(
 )
 
 
-def memory(text: str, language: str, **fields: object) -> Memory:
+def memory(text: str, language: str, **fields: object) -> StoredBelief:
     """A fact, unless it is something else."""
-    plain = Memory(
+    plain = StoredBelief(
         id=MemoryId(ObjectId(text)),
         person=PERSON,
         kind="fact",
@@ -28,7 +28,7 @@ def memory(text: str, language: str, **fields: object) -> Memory:
     return replace(plain, **fields)
 
 
-def found(text: str, *memories: Memory) -> set[str]:
+def found(text: str, *memories: StoredBelief) -> set[str]:
     """The beliefs that are found for a question."""
     index = BeliefIndex()
     standing = EvidenceStats(

@@ -11,7 +11,7 @@ from oldfriend.channels.channel import API_CHANNEL
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, new_id, shorten_id
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Entity, Memory, MemoryKind
+from oldfriend.domain.memories import Entity, MemoryKind, StoredBelief
 from oldfriend.domain.messages import Message, TrustClass
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
@@ -55,11 +55,11 @@ async def learned(
     *,
     kind: MemoryKind = "fact",
     source: Message | None = None,
-) -> Memory:
+) -> StoredBelief:
     """Something that is believed, from a message of long ago."""
     source = source or await talk.tell(text, minutes=-60 * 24 * 30)
     talk.clock.tick(minutes=60 * 24 * 30)
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(new_id(talk.clock()))),
         person=talk.chat_context.person.id,
         kind=kind,

@@ -7,7 +7,7 @@ import pytest
 
 from oldfriend.domain.clock import HOUR
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState, Mood
+from oldfriend.domain.memories import EvidenceStats, MemoryState, Mood, StoredBelief
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.core_blocks import write_block
@@ -59,10 +59,10 @@ async def turn(
     return outcome, mind.model.requests[0]
 
 
-async def thinks(talk: Talk, kind: str, text: str, **fields: object) -> Memory:
+async def thinks(talk: Talk, kind: str, text: str, **fields: object) -> StoredBelief:
     """Something that the companion thinks, resting on the first words that were said."""
     said = await talk.tell("We talked about boats, and it was a good evening.")
-    plain = Memory(
+    plain = StoredBelief(
         id=MemoryId(ObjectId(new_id(talk.clock()))),
         person=talk.chat_context.person.id,
         kind="thought",

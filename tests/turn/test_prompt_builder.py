@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
@@ -88,7 +88,7 @@ async def test_prompt_sections_stay_within_budget_and_list_dropped_ids(talk: Tal
 async def test_allergy_of_a_relative_is_always_in_the_prompt(talk: Talk) -> None:
     """Also where the question names nobody, and many other words fit it better."""
     now = talk.clock()
-    allergy = Memory(
+    allergy = StoredBelief(
         id=MemoryId(ObjectId(new_id(now))),
         person=talk.chat_context.person.id,
         kind="fact",

@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, SummaryId, new_id
-from oldfriend.domain.memories import Memory, Summary
+from oldfriend.domain.memories import StoredBelief, Summary
 from oldfriend.llm.model import CompletionRequest, move_call_instructions
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
@@ -53,7 +53,7 @@ async def live(talk: Talk) -> None:
     async with app.db.begin_write() as tx:
         source = (await list_messages(tx, person))[0]
         for key, text in KNOWN.items():
-            memory = Memory(
+            memory = StoredBelief(
                 id=MemoryId(ObjectId(new_id(now))),
                 person=person,
                 kind="fact",

@@ -8,8 +8,8 @@ from oldfriend.domain.memories import (
     Evidence,
     EvidenceStance,
     EvidenceStats,
-    Memory,
     MemoryState,
+    StoredBelief,
     Summary,
 )
 from oldfriend.domain.profile_attributes import EMPTY_PROFILE
@@ -57,7 +57,7 @@ def belief(
     score: float = 0.5,
 ) -> RecalledBelief:
     """Something believed."""
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(name)),
         person=PersonId("p"),
         kind="fact",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import Entity, EntityKind, Memory
+from oldfriend.domain.memories import Entity, EntityKind, StoredBelief
 from oldfriend.domain.profile_attributes import MAX_SAFETY_OF_OTHERS
 from oldfriend.memory.journal import record_decision
 from oldfriend.prompts.token_budget import BUDGETS
@@ -27,7 +27,7 @@ async def believe(
 ) -> None:
     """Have a fact believed."""
     now = talk.clock()
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(new_id(now))),
         person=talk.chat_context.person.id,
         kind="fact",

@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import Entity, EntityKind, Memory, RelationType
+from oldfriend.domain.memories import Entity, EntityKind, RelationType, StoredBelief
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.turn.user_context import UserContext, load_user_context
 from tests.turn.conftest import Talk
@@ -42,7 +42,7 @@ async def tied(
 ) -> None:
     """That one is or was tied to another."""
     now = talk.clock()
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(new_id(now))),
         person=one.person,
         kind="triple",

@@ -7,7 +7,7 @@ import pytest
 
 from oldfriend.config.settings_schema import WebSettings
 from oldfriend.domain.ids import new_id
-from oldfriend.domain.memories import Cause, Memory
+from oldfriend.domain.memories import Cause, StoredBelief
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel
@@ -205,7 +205,7 @@ async def test_weather_is_told_in_words_with_units(talk: Talk, web: WebSites) ->
 async def lives_in(talk: Talk, place: str, **details: object) -> None:
     """Have it known where the person lives."""
     said = await talk.tell(f"I live in {place}.")
-    memory = Memory(
+    memory = StoredBelief(
         id=new_id(said.at),
         person=said.person,
         kind="fact",

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Final, Literal
 
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.memories import LIVE_STATUSES, Evidence, Memory, MemoryKind
+from oldfriend.domain.memories import LIVE_STATUSES, Evidence, MemoryKind, StoredBelief
 from oldfriend_evals.lives.belief_matching import ALIKE, Mismatch, find_mismatch
 from oldfriend_evals.lives.life import Belief, BeliefId, Life, Line, LineId, Trap
 from oldfriend_evals.lives.text_similarity import compute_similarity, contains_text
@@ -29,7 +29,7 @@ Flaw = Mismatch | Literal["not worth keeping"]
 class Held:
     """A memory of the store, and the words that it says it rests on."""
 
-    memory: Memory
+    memory: StoredBelief
     evidence: tuple[Evidence, ...]
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from oldfriend.domain.clock import DAY, from_micros
-from oldfriend.domain.memories import Memory, MemoryKind
+from oldfriend.domain.memories import MemoryKind, StoredBelief
 from oldfriend_evals.lives.life import Belief, Form, Life, LineId
 from oldfriend_evals.lives.text_similarity import (
     compute_similarity,
@@ -43,7 +43,7 @@ STANDARD_KEYS: Final = frozenset(
 
 
 def find_mismatch(
-    memory: Memory, lines: frozenset[LineId], belief: Belief, life: Life
+    memory: StoredBelief, lines: frozenset[LineId], belief: Belief, life: Life
 ) -> Mismatch | None:
     """What keeps a memory from saying a belief rightly; "another matter": it does not try to."""
     if not _is_about(memory, lines, belief, life.language):
@@ -61,7 +61,9 @@ def find_mismatch(
     return next((fault for fault, is_so in faults.items() if is_so()), None)
 
 
-def _is_about(memory: Memory, lines: frozenset[LineId], belief: Belief, language: str) -> bool:
+def _is_about(
+    memory: StoredBelief, lines: frozenset[LineId], belief: Belief, language: str
+) -> bool:
     """Whether it says the same, or says it of the same words."""
     closeness = max(
         compute_similarity(memory.text, each, language) for each in _list_wordings(belief)
@@ -73,7 +75,7 @@ def _is_about(memory: Memory, lines: frozenset[LineId], belief: Belief, language
     return shares and closeness >= ALIKE
 
 
-def _is_form(memory: Memory, form: Form) -> bool:
+def _is_form(memory: StoredBelief, form: Form) -> bool:
     """Whether a memory has this kind and key; keys of one's own may be any, when they are free."""
     if memory.kind != form.kind:
         return False
@@ -95,7 +97,7 @@ def _normalize_key(key: str) -> str:
     )
 
 
-def _has_wrong_value(memory: Memory, belief: Belief, language: str) -> bool:
+def _has_wrong_value(memory: StoredBelief, belief: Belief, language: str) -> bool:
     """Whether the value is not one of those that are right, or has much beside."""
     if memory.kind not in KEYED or not belief.values:
         return False
@@ -111,20 +113,20 @@ def _count_spare_words(language: str) -> int:
     return 2 * WORDS_BESIDE if language == "zh" else WORDS_BESIDE
 
 
-def _is_denied(memory: Memory, belief: Belief, language: str) -> bool:
+def _is_denied(memory: StoredBelief, belief: Belief, language: str) -> bool:
     """Whether it says "not" where no right wording does, or the reverse."""
     right = {is_negated(wording, language) for wording in belief.texts}
     return is_negated(memory.text, language) not in right
 
 
-def _invents_number(memory: Memory, belief: Belief, life: Life) -> bool:
+def _invents_number(memory: StoredBelief, belief: Belief, life: Life) -> bool:
     """Whether it has a number that stands neither in the words nor in the dates."""
     said = [line.spoken.text for line in life.lines if line.id in belief.lines]
     dates = [belief.due, str(belief.happened_on or ""), str(belief.known_on), *belief.values]
     return not list_numbers([memory.text]) <= list_numbers([*belief.texts, *said, *dates])
 
 
-def _has_wrong_subject(memory: Memory, belief: Belief) -> bool:
+def _has_wrong_subject(memory: StoredBelief, belief: Belief) -> bool:
     """Whether it is said of somebody else; of ties between two, either is right."""
     if any(":" in form.key for form in belief.forms) or "other" not in {
         memory.subject,
@@ -134,7 +136,7 @@ def _has_wrong_subject(memory: Memory, belief: Belief) -> bool:
     return memory.subject != belief.subject
 
 
-def _has_wrong_date(memory: Memory, belief: Belief, zone: str) -> bool:
+def _has_wrong_date(memory: StoredBelief, belief: Belief, zone: str) -> bool:
     """Whether it is due on another day, or happened days before or after."""
     if memory.due_at is not None and belief.due_at is not None:
         return abs(memory.due_at - belief.due_at) >= DAY

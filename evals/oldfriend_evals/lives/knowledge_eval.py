@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from oldfriend.domain.clock import DAY, parse_timestamp
-from oldfriend.domain.memories import Entity, Memory
+from oldfriend.domain.memories import Entity, StoredBelief
 from oldfriend_evals.lives.belief_eval import Held
 from oldfriend_evals.lives.life import Called, Life
 
@@ -106,6 +106,6 @@ def list_untrue_then(by_day: Mapping[date, Sequence[Held]], life: Life) -> list[
     return wrong
 
 
-def _find_by_key(believed: Sequence[Held], key: str) -> list[Memory]:
+def _find_by_key(believed: Sequence[Held], key: str) -> list[StoredBelief]:
     keyed = [held.memory for held in believed if held.memory.key == key]
     return [memory for memory in keyed if memory.subject == "person"]

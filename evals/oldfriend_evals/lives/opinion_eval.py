@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Final
 
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.turn.prompt_labels import sanitize
 from oldfriend_evals.lives.life import Life, Line, LineId, Stand
@@ -102,7 +102,7 @@ def list_contraries(stands: Iterable[Stand], texts: Iterable[str]) -> list[str]:
     return [text for text in texts if text in contrary]
 
 
-def list_held(life: Life, memories: Iterable[Memory]) -> list[Stand]:
+def list_held(life: Life, memories: Iterable[StoredBelief]) -> list[Stand]:
     """What it thinks by the truth, and is known to think."""
     texts = {each.text for each in memories if each.kind == "opinion"}
     return [stand for stand in life.truth.stands if stand.text in texts]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Entity, Memory, RelationType
+from oldfriend.domain.memories import Entity, RelationType, StoredBelief
 from oldfriend.domain.relations import SYMMETRIC, EntityResolver
 from oldfriend.llm.model import CompletionRequest
 from oldfriend_evals.lives.life import Life, LineId, Tied
@@ -92,7 +92,9 @@ def is_person(name: str, life: Life) -> bool:
     return name in life.person or life.person in name
 
 
-def list_edges(memories: Iterable[Memory], entities: Sequence[Entity], life: Life) -> set[Edge]:
+def list_edges(
+    memories: Iterable[StoredBelief], entities: Sequence[Entity], life: Life
+) -> set[Edge]:
     """The ties that are or were believed, between names of the truth."""
     names = EntityResolver(entities)
     edges = (names.find_edge(memory) for memory in memories)

@@ -17,7 +17,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, HOUR, Micros, from_micros
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import LIVE_STATUSES, Evidence, Memory
+from oldfriend.domain.memories import LIVE_STATUSES, Evidence, StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.llm.model import PromptTurn, Purpose
 from oldfriend.memory.belief_views import list_entities, list_memories
@@ -197,17 +197,17 @@ async def list_uncited(tx: Transaction, person: PersonId) -> list[str]:
     ]
 
 
-def is_thought(memory: Memory) -> bool:
+def is_thought(memory: StoredBelief) -> bool:
     """Whether something is no more than what the companion makes of other things."""
     return memory.kind == "thought" or bool(list_cited(memory))
 
 
-def list_cited(memory: Memory) -> list[ObjectId]:
+def list_cited(memory: StoredBelief) -> list[ObjectId]:
     """What it was made of."""
     return [link.target for link in memory.relations if link.kind in CITING]
 
 
-def has_fallen(memory: Memory) -> bool:
+def has_fallen(memory: StoredBelief) -> bool:
     """Whether it was taken back: it was not overtaken, fulfilled or over."""
     return memory.status == "rejected" or (
         memory.ended_at is not None and memory.status in LIVE_STATUSES
@@ -225,7 +225,7 @@ def is_in_place(words: Evidence, said: Mapping[MessageId, Message]) -> bool:
     )
 
 
-def is_overdue(memory: Memory, now: Micros) -> bool:
+def is_overdue(memory: StoredBelief, now: Micros) -> bool:
     """Whether something promised or expected should be marked by now."""
     due_at = memory.due_at
     return due_at is not None and memory.is_live and due_at + GRACE + SOON < now
@@ -268,7 +268,7 @@ async def inspect_life(talking: TurnSimulation, inward: StateFindings) -> None:
     )
 
 
-def get_text(memory: Memory) -> str:
+def get_text(memory: StoredBelief) -> str:
     """What a memory says."""
     return memory.text
 
@@ -292,7 +292,7 @@ async def list_reflection_changes(tx: Transaction, person: PersonId) -> list[str
         if each.author.startswith(THINKING)
         and not (
             each.op == "learned"
-            and isinstance(each.after, Memory)
+            and isinstance(each.after, StoredBelief)
             and each.after.kind in MAY_BE_THOUGHT
         )
     ]

@@ -14,7 +14,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MemoryId, PersonId
-from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryState
+from oldfriend.domain.memories import Entity, Evidence, MemoryState, StoredBelief
 from oldfriend.domain.supersession import get_valid_since
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.memory.belief_views import list_entities, list_memories
@@ -122,7 +122,7 @@ class Replay:
 
 def list_rivals(known: Iterable[MemoryState]) -> Rivals:
     """For each value of what has one at a time the other values that it has or had."""
-    by_key: defaultdict[tuple[str, str, str], list[Memory]] = defaultdict(list)
+    by_key: defaultdict[tuple[str, str, str], list[StoredBelief]] = defaultdict(list)
     for memory in (each.memory for each in known):
         if is_single_valued(memory):
             by_key[memory.kind, memory.key, memory.subject].append(memory)

@@ -18,7 +18,13 @@ from oldfriend.beliefs.queries import (
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, Memory, ObjectKind
+from oldfriend.domain.memories import (
+    Evidence,
+    JournalEntry,
+    JournalObject,
+    ObjectKind,
+    StoredBelief,
+)
 from oldfriend.domain.messages import Person
 from oldfriend.domain.unicode_text import strip_accents
 from oldfriend.lang.detection import detect_language
@@ -91,10 +97,14 @@ def build_belief(
     content = change.after
     growth = (
         RELATION_GROWTH
-        if isinstance(content, Memory) and content.kind == "triple"
+        if isinstance(content, StoredBelief) and content.kind == "triple"
         else DEFAULT_GROWTH
     )
-    stats = compute_evidence_stats(known_evidence, growth) if isinstance(content, Memory) else None
+    stats = (
+        compute_evidence_stats(known_evidence, growth)
+        if isinstance(content, StoredBelief)
+        else None
+    )
     return BeliefDetails(content=content, standing=stats, evidence=known_evidence, base=change.seq)
 
 

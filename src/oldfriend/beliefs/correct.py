@@ -20,7 +20,7 @@ from oldfriend.domain.clock import Clock, Micros, get_start_of_day, parse_timest
 from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, JournalEntry, JournalObject, Memory
+from oldfriend.domain.memories import Entity, JournalEntry, JournalObject, StoredBelief
 from oldfriend.domain.messages import Person
 from oldfriend.learning.learning_scheduler import enqueue_learning
 from oldfriend.learning.merge_duplicates import DuplicateMerge, MergeResult, write_merges
@@ -144,7 +144,7 @@ async def merge_identical_memories(
     tx: Transaction, person: PersonId, corrected: JournalObject, *, now: Micros
 ) -> list[JournalObject]:
     """Merge memories that say the same into a corrected one; return the merged ones."""
-    if not isinstance(corrected, Memory) or corrected.kind not in ATTRIBUTE_KINDS:
+    if not isinstance(corrected, StoredBelief) or corrected.kind not in ATTRIBUTE_KINDS:
         return []
     known = await list_memories(tx, person, kinds=[corrected.kind])
     own = next(each for each in known if each.memory.id == corrected.id)
@@ -161,7 +161,7 @@ async def merge_identical_memories(
     return [(await get_memory_state(tx, person, each.memory.id)).memory for each in same]
 
 
-def rewrite_due_date(memory: Memory, *, due_at: Micros | None, zone: str) -> str:
+def rewrite_due_date(memory: StoredBelief, *, due_at: Micros | None, zone: str) -> str:
     """Return a memory's text with a new due date, where it names the old one."""
     phrases = load_phrases(choose_language(memory.language))
     if memory.due_at is None:
@@ -295,13 +295,13 @@ async def separate_beliefs(
 
 async def get_same_type_pair(
     tx: Transaction, person: PersonId, one: str, other: str
-) -> tuple[Memory | Entity, Memory | Entity]:
+) -> tuple[StoredBelief | Entity, StoredBelief | Entity]:
     """Return two memories or two entities. Raises NotFound, InvalidInput."""
     first = (await get_belief(tx, person, one)).content
     second = (await get_belief(tx, person, other)).content
     if first.id == second.id:
         raise InvalidInput(localizable("merge_same", "These two are already the same."))
-    if isinstance(first, Memory) and isinstance(second, Memory):
+    if isinstance(first, StoredBelief) and isinstance(second, StoredBelief):
         return first, second
     if isinstance(first, Entity) and isinstance(second, Entity):
         return first, second

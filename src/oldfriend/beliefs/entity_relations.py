@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import EntityId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryState, RelationType
+from oldfriend.domain.memories import Entity, Evidence, MemoryState, RelationType, StoredBelief
 from oldfriend.domain.relations import (
     PET_ROLES,
     RELATION_BY_ROLE,
@@ -183,7 +183,7 @@ def _add_role(
 
 
 def _read_own(
-    memory: Memory, entity: Entity, quotes: Iterable[Evidence]
+    memory: StoredBelief, entity: Entity, quotes: Iterable[Evidence]
 ) -> Iterable[tuple[str, str]]:
     """Yield the roles for the person by which a belief or its words call an entity."""
     key = memory.key.rpartition(":")[2]
@@ -205,7 +205,7 @@ def _read_own(
 
 
 def _read_owned(
-    memory: Memory, entity: Entity, entities: Sequence[Entity], other: str
+    memory: StoredBelief, entity: Entity, entities: Sequence[Entity], other: str
 ) -> Iterable[tuple[str, str]]:
     """Yield the roles for somebody else: by a belief's text, or by the entity's description."""
     for text in (memory.text, entity.description):

@@ -17,9 +17,9 @@ from oldfriend.domain.memories import (
     EvidenceStats,
     JournalEntry,
     JournalObject,
-    Memory,
     MemoryKind,
     MemoryState,
+    StoredBelief,
     Summary,
 )
 from oldfriend.domain.messages import Message, Person
@@ -99,7 +99,7 @@ async def widen_quotes(tx: Transaction, person: PersonId, belief: BeliefDetails)
 
     The stored evidence stays as it is. Other beliefs are returned unchanged.
     """
-    if not isinstance(belief.content, Memory) or belief.content.status != "unconfirmed":
+    if not isinstance(belief.content, StoredBelief) or belief.content.status != "unconfirmed":
         return belief
     widened = []
     for each in belief.evidence:
@@ -157,7 +157,7 @@ async def load_decided_beliefs(
     evidence = await list_object_evidence(tx, person, [each.id for each in decided])
     return [
         attach_evidence(await get_memory_state(tx, person, each.id), evidence.get(each.id, ()))
-        if isinstance(each, Memory)
+        if isinstance(each, StoredBelief)
         else BeliefDetails(content=each, evidence=tuple(evidence.get(each.id, ())))
         for each in decided
     ]
@@ -213,7 +213,7 @@ async def filter_beliefs_about(
     found = [
         each
         for each in beliefs
-        if (isinstance(each.content, Memory) and entity_ids & set(each.content.entities))
+        if (isinstance(each.content, StoredBelief) and entity_ids & set(each.content.entities))
         or each.content.id in entity_ids
         or wanted in build_searchable_text(each.content).casefold()
         or (is_own and is_about_person(each.content))
@@ -229,7 +229,11 @@ async def filter_beliefs_about(
 
 def is_about_person(belief: JournalObject) -> bool:
     """Return whether a belief is about the person and not filed under another name."""
-    return isinstance(belief, Memory) and belief.subject == "person" and not parse_key_owner(belief)
+    return (
+        isinstance(belief, StoredBelief)
+        and belief.subject == "person"
+        and not parse_key_owner(belief)
+    )
 
 
 async def list_beliefs_about(tx: Transaction, person: PersonId, name: str) -> list[BeliefDetails]:
@@ -326,7 +330,9 @@ def build_searchable_text(belief: JournalObject) -> str:
 
 def build_key_value_text(belief: JournalObject) -> str:
     """Return the words of a memory's key and value."""
-    return f"{belief.key} {belief.value}".replace("_", " ") if isinstance(belief, Memory) else ""
+    return (
+        f"{belief.key} {belief.value}".replace("_", " ") if isinstance(belief, StoredBelief) else ""
+    )
 
 
 def parse_as_of(text: str, zone: str, *, now: Micros) -> Micros:
@@ -348,7 +354,7 @@ class ThoughtDetails:
     """A thought with the memories it was derived from, as far as they exist."""
 
     thought: BeliefDetails
-    sources: tuple[Memory, ...]
+    sources: tuple[StoredBelief, ...]
 
 
 async def list_thoughts(
@@ -373,9 +379,9 @@ async def list_thoughts(
     beliefs_by_id = {ObjectId(each.content.id): each.content for each in beliefs}
     thoughts: list[ThoughtDetails] = []
     for each in found:
-        if isinstance(each.content, Memory) and subject in {None, each.content.subject}:
+        if isinstance(each.content, StoredBelief) and subject in {None, each.content.subject}:
             premises = (beliefs_by_id.get(one) for one in list_premises(each.content))
-            sources = tuple(one for one in premises if isinstance(one, Memory))
+            sources = tuple(one for one in premises if isinstance(one, StoredBelief))
             thoughts.append(ThoughtDetails(thought=each, sources=sources))
     return thoughts
 
@@ -465,7 +471,7 @@ async def list_supersession_chain(
 async def list_superseded(tx: Transaction, person: PersonId, object_id: ObjectId) -> list[ObjectId]:
     """Return the objects that an object supersedes."""
     after = (await list_object_journal(tx, person, object_id))[-1].after
-    if not isinstance(after, Memory):
+    if not isinstance(after, StoredBelief):
         return []
     return [link.target for link in after.relations if link.kind == "supersedes"]
 

@@ -27,7 +27,7 @@ from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Memory, Summary
+from oldfriend.domain.memories import StoredBelief, Summary
 from oldfriend.domain.messages import Person
 from oldfriend.learning.eager_extraction import extract_unread
 from oldfriend.learning.reflection_scheduler import format_reflection_status, load_reflection_status
@@ -161,7 +161,9 @@ def get_sort_key(belief: BeliefDetails) -> tuple[str, str, str]:
     """Return the sort key: facts before preferences, each by key and value."""
     content = belief.content
     return (
-        (content.kind, content.key, content.value) if isinstance(content, Memory) else ("", "", "")
+        (content.kind, content.key, content.value)
+        if isinstance(content, StoredBelief)
+        else ("", "", "")
     )
 
 

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Final
 
 from oldfriend.domain.clock import Micros, from_micros, get_zone, to_micros
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 
 LAST_MINUTE: Final = (23, 59)
 """The hour and minute of a due time that stands for the whole day."""
 
 
-def get_told_zone(memory: Memory, zone: str) -> str:
+def get_told_zone(memory: StoredBelief, zone: str) -> str:
     """Return the zone in which a belief's times were said; the reader's if that is unknown."""
     return memory.zone or zone
 
@@ -25,7 +25,7 @@ def is_whole_day(at: Micros, zone: str) -> bool:
     return (local.hour, local.minute) == LAST_MINUTE
 
 
-def get_deadline(memory: Memory, zone: str) -> Micros | None:
+def get_deadline(memory: StoredBelief, zone: str) -> Micros | None:
     """Return when a belief is overdue in the reader's zone; None if it is never due."""
     if memory.due_at is None:
         return None
@@ -36,13 +36,13 @@ def get_deadline(memory: Memory, zone: str) -> Micros | None:
     return to_micros(datetime.combine(said.date(), said.time(), get_zone(zone)))
 
 
-def is_overdue(memory: Memory, zone: str, *, now: Micros) -> bool:
+def is_overdue(memory: StoredBelief, zone: str, *, now: Micros) -> bool:
     """Return whether a belief was due before now in the reader's zone."""
     deadline = get_deadline(memory, zone)
     return deadline is not None and deadline < now
 
 
-def name_other_zone(memory: Memory, zone: str) -> str:
+def name_other_zone(memory: StoredBelief, zone: str) -> str:
     """Return the zone of a due clock time, where its clocks differ from the reader's; else ""."""
     told_zone, due_at = get_told_zone(memory, zone), memory.due_at
     if due_at is None or memory.grain or is_whole_day(due_at, told_zone):

@@ -138,7 +138,7 @@ class ObjectLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class StoredBelief:
     """A belief, as it was decided."""
 
     id: MemoryId
@@ -235,7 +235,7 @@ class Summary:
     ended_at: Micros | None = None
 
 
-JournalObject: TypeAlias = Memory | Entity | Summary
+JournalObject: TypeAlias = StoredBelief | Entity | Summary
 """Any object that journal entries are about."""
 
 
@@ -304,6 +304,6 @@ class Mood:
 class MemoryState:
     """A memory with its evidence stats and its newest journal position."""
 
-    memory: Memory
+    memory: StoredBelief
     stats: EvidenceStats
     base_seq: int  # seq of its newest entry, for the next decision about it

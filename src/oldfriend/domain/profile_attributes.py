@@ -9,7 +9,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, KINDS_BY_NAME
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.domain.relations import PARTNER_ROLES, RELATION_BY_ROLE, RELATION_KEY_SUFFIX
 from oldfriend.domain.supersession import is_or_was_true
 
@@ -225,7 +225,7 @@ def find_change_time(known: MemoryState) -> Micros | None:
     return known.stats.first_seen if is_new_value else None
 
 
-def is_close_relation(memory: Memory) -> bool:
+def is_close_relation(memory: StoredBelief) -> bool:
     """Return whether a belief says who the partner, a parent, a child or sibling is."""
     if memory.kind == "triple":
         return memory.subject == "person" and memory.key in CLOSE_RELATIONS
@@ -233,20 +233,20 @@ def is_close_relation(memory: Memory) -> bool:
     return is_role and RELATION_BY_ROLE.get(memory.value) in CLOSE_RELATIONS
 
 
-def is_living_relation(memory: Memory) -> bool:
+def is_living_relation(memory: StoredBelief) -> bool:
     """Return whether a relation says where the person lives, works or learns."""
     is_own = memory.kind == "triple" and memory.subject == "person"
     return is_own and memory.key in LIVING_RELATIONS
 
 
-def is_safety_of_other(memory: Memory) -> bool:
+def is_safety_of_other(memory: StoredBelief) -> bool:
     """Return whether a fact says what somebody else must not eat or must take."""
     owner, _, bare = memory.key.rpartition(":")
     is_of_other = bool(owner) or memory.subject == "other"
     return memory.kind in ATTRIBUTE_KINDS and is_of_other and is_safety_key(bare)
 
 
-def is_own_safety(memory: Memory) -> bool:
+def is_own_safety(memory: StoredBelief) -> bool:
     """Return whether a fact or preference says what the person must not eat or must take."""
     is_own = memory.subject == "person" and ":" not in memory.key
     return memory.kind in ATTRIBUTE_KINDS and is_own and is_safety_key(memory.key)

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, get_args
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.ids import EntityId
-from oldfriend.domain.memories import Entity, EntityKind, Memory, RelationType
+from oldfriend.domain.memories import Entity, EntityKind, RelationType, StoredBelief
 
 Node: TypeAlias = EntityId | None
 """A named entity; None is the person."""
@@ -218,7 +218,7 @@ class EntityResolver:
         found = (each for each in candidates if wanted in self._names_by_id.get(each, ()))
         return next(map(self.resolve, found), None)
 
-    def find_edge(self, memory: Memory) -> Edge | None:
+    def find_edge(self, memory: StoredBelief) -> Edge | None:
         """Return the edge that a triple, fact or preference states; None if it states none."""
         if memory.kind == "triple":
             return self._find_triple_edge(memory)
@@ -235,7 +235,7 @@ class EntityResolver:
             return build_edge(RELATION_BY_KEY[key], first, second)
         return build_role_edge(key, second, first)
 
-    def _find_triple_edge(self, memory: Memory) -> Edge | None:
+    def _find_triple_edge(self, memory: StoredBelief) -> Edge | None:
         relation = next((each for each in RELATION_TYPES if each == memory.key), None)
         ends = [self.resolve(each) for each in memory.entities]
         if relation is None or not ends:

@@ -6,7 +6,7 @@ from typing import Final
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import ObjectId
-from oldfriend.domain.memories import JournalEntry, Memory, MemoryState
+from oldfriend.domain.memories import JournalEntry, MemoryState, StoredBelief
 from oldfriend.domain.relations import EntityResolver
 
 REVERSIBLE_OPS: Final = frozenset({"superseded", "disputed", "fulfilled", "expired"})
@@ -16,7 +16,7 @@ NAMES_AS_RECORDED: Final = EntityResolver(())
 """A resolver without merges: edges are between the entities as they were recorded."""
 
 
-def has_same_key(one: Memory, other: Memory) -> bool:
+def has_same_key(one: StoredBelief, other: StoredBelief) -> bool:
     """Return whether two memories are values of the same attribute."""
     if (one.kind, one.key, one.subject) != (other.kind, other.key, other.subject):
         return False
@@ -31,12 +31,14 @@ def get_valid_since(known: MemoryState) -> Micros:
     return known.memory.holds_from or known.stats.first_seen
 
 
-def is_or_was_true(memory: Memory) -> bool:
+def is_or_was_true(memory: StoredBelief) -> bool:
     """Return whether a memory is or was true: it has not ended, or was superseded."""
     return memory.ended_at is None or memory.status == "superseded"
 
 
-def list_superseders(memory: Memory, others: Iterable[Memory]) -> Iterator[Memory]:
+def list_superseders(
+    memory: StoredBelief, others: Iterable[StoredBelief]
+) -> Iterator[StoredBelief]:
     """Yield the memories that supersede a belief and still stand."""
     for other in others:
         superseded_ids = {link.target for link in other.relations if link.kind == "supersedes"}
@@ -44,9 +46,9 @@ def list_superseders(memory: Memory, others: Iterable[Memory]) -> Iterator[Memor
             yield other
 
 
-def list_replacements(memory: Memory, memories: Sequence[Memory]) -> list[Memory]:
+def list_replacements(memory: StoredBelief, memories: Sequence[StoredBelief]) -> list[StoredBelief]:
     """Return what replaced a memory: other values of its key, or what superseded it."""
-    found: dict[ObjectId, Memory] = {}
+    found: dict[ObjectId, StoredBelief] = {}
     if is_single_valued(memory):
         found |= {
             each.id: each

@@ -26,7 +26,7 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import BatchId, PersonId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.messages import Person
 from oldfriend.forgetting.cleanup import plan_cleanup, run_cleanups
 from oldfriend.inbound.failed_events import has_failed_event, is_forgotten_event
@@ -358,7 +358,7 @@ async def write_tombstones(
         for each in fingerprint_message(key, message.text, said_at=message.said_at)
     }
     for each, change in plan.deleted.items():
-        if each not in plan.relearned and isinstance(change.after, Memory):
+        if each not in plan.relearned and isinstance(change.after, StoredBelief):
             fingerprints.update(fingerprint_belief(key, change.after))
     fingerprints.update(fingerprint_words(key, each) for each in plan.forgotten_quotes)
     if not plan.selection.is_everything:  # what a ring measured is read in again

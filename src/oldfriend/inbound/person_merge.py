@@ -25,7 +25,7 @@ from oldfriend.domain.clock import DAY, Clock, Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId, SegmentId
-from oldfriend.domain.memories import JournalEntry, Memory, MemoryState
+from oldfriend.domain.memories import JournalEntry, MemoryState, StoredBelief
 from oldfriend.domain.messages import Person
 from oldfriend.domain.supersession import get_valid_since, has_same_key
 from oldfriend.learning.learning_scheduler import enqueue_learning, enqueue_maintenance
@@ -279,7 +279,7 @@ def list_crossing(
     theirs = list_their_objects(entries, merge)
     crossing: list[JournalEntry] = []
     for each in entries:
-        survivor = find_merge_survivor(each.after) if isinstance(each.after, Memory) else None
+        survivor = find_merge_survivor(each.after) if isinstance(each.after, StoredBelief) else None
         is_mixed = survivor is not None and (survivor in theirs) != (each.object_id in theirs)
         if each.seq > merge.last_change and (
             (each.op == "merged" and is_mixed)

@@ -15,7 +15,7 @@ from oldfriend.domain.clock import Clock, Micros, is_misdated
 from oldfriend.domain.errors import AllowanceUsedUp, LeaseLost, StaleDecision
 from oldfriend.domain.ids import MessageId, ObjectId, SegmentId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Evidence, Memory, Summary
+from oldfriend.domain.memories import Evidence, StoredBelief, Summary
 from oldfriend.domain.messages import DATED, Message
 from oldfriend.learning.asked_tasks import drop_asked
 from oldfriend.learning.batch_reading import BatchReading, read_batch
@@ -381,7 +381,9 @@ async def write_resolution(
 def choose_author(decision: Resolution, extraction: Extraction) -> str:
     """Return who is named for a decision: of a quote without a model, the tagger that found it."""
     memory = decision.after
-    is_tagged = isinstance(memory, Memory) and memory.is_quoted_fact and not extraction.is_by_model
+    is_tagged = (
+        isinstance(memory, StoredBelief) and memory.is_quoted_fact and not extraction.is_by_model
+    )
     return TAGGER_AUTHOR if is_tagged else extraction.author
 
 
@@ -439,7 +441,7 @@ def count_outcome(state: ResolutionState, checked: ValidatedExtraction) -> dict[
     unconfirmed_count = 0
     for decision in state.decisions.values():
         if decision.op == "learned":
-            kind = decision.after.kind if isinstance(decision.after, Memory) else "entity"
+            kind = decision.after.kind if isinstance(decision.after, StoredBelief) else "entity"
             learned[kind] += 1
         elif decision.op == "proposed":
             unconfirmed_count += 1

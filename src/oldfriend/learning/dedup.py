@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.ids import MemoryId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.resolution import Resolution
 from oldfriend.learning.segment_loader import SegmentContext
@@ -64,7 +64,7 @@ class ClaimMatches:
     unclear_pairs: list[UnclearPair] = field(default_factory=list)  # each once
     _unclear_sides: set[frozenset[tuple[str, str]]] = field(default_factory=set)
 
-    def is_same(self, claim: Claim, memory: Memory) -> bool:
+    def is_same(self, claim: Claim, memory: StoredBelief) -> bool:
         """Return whether a claim says what a memory says."""
         return claim.text == memory.text or memory.text in self.matches.get(claim.text, ())
 
@@ -89,7 +89,7 @@ class ClaimMatches:
         return {
             each.after.id: self.embeddings[each.after.text]
             for each in decisions
-            if isinstance(each.after, Memory)
+            if isinstance(each.after, StoredBelief)
             and each.op is not None
             and each.after.text in self.embeddings
         }

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import MessageId, ObjectId, SegmentId
-from oldfriend.domain.memories import Evidence, Memory, MemoryState, Summary
+from oldfriend.domain.memories import Evidence, MemoryState, StoredBelief, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.learning.doubt import is_doubtful, is_foreign, is_unreal
 from oldfriend.learning.extraction import (
@@ -43,7 +43,7 @@ class EarlierReading:
     segment: SegmentId
     evidence: Mapping[ObjectId, Sequence[Evidence]] = field(default_factory=dict)
     """All live evidence of the beliefs for which the segment has some."""
-    memories: Mapping[ObjectId, Memory] = field(default_factory=dict)  # of these beliefs
+    memories: Mapping[ObjectId, StoredBelief] = field(default_factory=dict)  # of these beliefs
     messages: Mapping[MessageId, Message] = field(default_factory=dict)  # as they read now
     read_by_model: frozenset[MessageId] = frozenset()  # messages that a model has read as they are
 
@@ -179,14 +179,14 @@ def is_left_out(evidence: Evidence, earlier: EarlierReading, extraction: Extract
     )
 
 
-def is_misleading(message: Message, memory: Memory) -> bool:
+def is_misleading(message: Message, memory: StoredBelief) -> bool:
     """Return whether words look today as if rules should not have believed them."""
     if memory.is_quoted_fact:
         return is_doubtful(message)
     return is_foreign(message) or is_unreal(message)
 
 
-def is_repeated(memory: Memory, claims: Sequence[Claim]) -> bool:
+def is_repeated(memory: StoredBelief, claims: Sequence[Claim]) -> bool:
     """Return whether claims from the same words say what a belief says, or in its place."""
     if memory.is_quoted_fact or not claims:
         return bool(claims)

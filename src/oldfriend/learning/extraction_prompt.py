@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.domain.clock import from_micros
-from oldfriend.domain.memories import Entity, Memory, MemoryState
+from oldfriend.domain.memories import Entity, MemoryState, StoredBelief
 from oldfriend.domain.messages import Message, TrustClass
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.prompts.prompt import Prompt
@@ -51,7 +51,7 @@ class PromptAliases:
     """Prompt aliases: the objects that the short names in a prompt stand for."""
 
     messages: Mapping[str, Message]
-    known: Mapping[str, Memory]
+    known: Mapping[str, StoredBelief]
     entities: Mapping[str, Entity]
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from oldfriend.domain.belief_times import get_told_zone
 from oldfriend.domain.errors import BrokenOutput, ModelRefusal
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.learning.similarity import ClaimOrMemory
 from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
 from oldfriend.prompts.prompt import Prompt, get_prompt
@@ -88,7 +88,7 @@ def build_judge_request(
 
 def list_source_ids(statement: ClaimOrMemory) -> Iterator[str]:
     """Yield the ids by which deletion finds a statement: its own, or its quoted messages'."""
-    if isinstance(statement, Memory):
+    if isinstance(statement, StoredBelief):
         yield statement.id
     else:
         yield from (quote.message for quote in statement.quotes)
@@ -97,11 +97,11 @@ def list_source_ids(statement: ClaimOrMemory) -> Iterator[str]:
 def format_statement(prompt: Prompt, statement: ClaimOrMemory, language: str, zone: str) -> str:
     """Render a statement for the model; it cannot close its label."""
     at = statement.happened_at if statement.due_at is None else statement.due_at
-    told_zone = get_told_zone(statement, zone) if isinstance(statement, Memory) else zone
+    told_zone = get_told_zone(statement, zone) if isinstance(statement, StoredBelief) else zone
     return prompt.render(
         "told",
         kind=statement.pattern or statement.kind,
-        language=statement.language if isinstance(statement, Memory) else language,
+        language=statement.language if isinstance(statement, StoredBelief) else language,
         when="" if at is None else format_iso_day(at, told_zone, statement.grain),
         text=sanitize(statement.text),
     )

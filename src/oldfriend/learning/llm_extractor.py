@@ -14,12 +14,12 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import (
     EntityKind,
     EvidenceSignal,
-    Memory,
     MemoryKind,
     Mood,
     MoodSignal,
     PatternKind,
     RelationalTag,
+    StoredBelief,
     Subject,
 )
 from oldfriend.domain.relations import RELATION_TYPES
@@ -219,7 +219,7 @@ def parse_arousal(item: Fields) -> int | None:
     return arousal if type(arousal) is int and 0 <= arousal <= MAX_AROUSAL else None
 
 
-def parse_pattern(item: Fields, target: Memory | None) -> PatternKind | None:
+def parse_pattern(item: Fields, target: StoredBelief | None) -> PatternKind | None:
     """Parse the kind of a pattern; None if missing."""
     if not parse_text(item, "pattern"):
         return target.pattern if target else None

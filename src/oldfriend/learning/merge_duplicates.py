@@ -16,7 +16,7 @@ from oldfriend.domain.belief_kinds import KINDS_BY_NAME, list_kinds
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Cause, Entity, Memory, MemoryState, ObjectLink
+from oldfriend.domain.memories import Cause, Entity, MemoryState, ObjectLink, StoredBelief
 from oldfriend.learning.dedup import list_candidate_pairs
 from oldfriend.learning.llm_dedup_judge import PROMPT, judge_duplicate
 from oldfriend.learning.similarity import EmbeddedTexts, classify_pair
@@ -239,13 +239,13 @@ async def write_deprecated(tx: Transaction, decayed: Sequence[MemoryState], *, n
         )
 
 
-def mark_merged(weaker: Memory, into: ObjectId, now: Micros) -> Memory:
+def mark_merged(weaker: StoredBelief, into: ObjectId, now: Micros) -> StoredBelief:
     """Return the weaker belief marked as merged into the stronger."""
     relations = (*weaker.relations, ObjectLink(kind="merged_into", target=into))
     return replace(weaker, status="merged", ended_at=now, relations=relations)
 
 
-def combine_memories(stronger: Memory, merged: Sequence[Memory]) -> Memory:
+def combine_memories(stronger: StoredBelief, merged: Sequence[StoredBelief]) -> StoredBelief:
     """Return the stronger belief with the names, tags, times and emotions of the others."""
     for weaker in merged:
         same_side = weaker.impact * stronger.impact >= 0
@@ -267,7 +267,7 @@ def combine_memories(stronger: Memory, merged: Sequence[Memory]) -> Memory:
     return stronger
 
 
-def redirect_relations(memory: Memory, into: Mapping[MemoryId, MemoryId]) -> Memory:
+def redirect_relations(memory: StoredBelief, into: Mapping[MemoryId, MemoryId]) -> StoredBelief:
     """Return a belief whose links follow the merges and never point to itself."""
     moved = (
         replace(each, target=into.get(MemoryId(each.target), each.target))
@@ -287,7 +287,7 @@ def is_mergeable(known: MemoryState) -> bool:
     return KINDS_BY_NAME[known.memory.kind].is_merged
 
 
-def is_kept_by_person(memory: Memory) -> bool:
+def is_kept_by_person(memory: StoredBelief) -> bool:
     """Return whether the person has pinned or written a belief."""
     return memory.is_pinned or memory.is_by_person
 

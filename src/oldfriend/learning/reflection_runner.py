@@ -21,10 +21,10 @@ from oldfriend.domain.memories import (
     Cause,
     EvidenceSignal,
     LinkKind,
-    Memory,
     MemoryKind,
     MemoryState,
     ObjectLink,
+    StoredBelief,
 )
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.learning.reflection_context import ReflectionContext
@@ -338,7 +338,7 @@ async def write_ideas(
         if await has_all_sources(tx, run.task.person, run.task.request.shown):
             for number, (idea, cited) in enumerate(validated.accepted):
                 outcome = await write_idea(tx, run, reflection, idea, cited, now=now)
-                if outcome is not None and not isinstance(outcome, Memory):
+                if outcome is not None and not isinstance(outcome, StoredBelief):
                     rejected[outcome] += 1
                     continue
                 learned[idea.kind] += 1
@@ -389,7 +389,7 @@ async def write_idea(
     cited: Sequence[MemoryState],
     *,
     now: Micros,
-) -> Memory | IdeaRejectionReason | None:
+) -> StoredBelief | IdeaRejectionReason | None:
     """Believe an idea on the current evidence of what it cites, or return why not.
 
     A suggestion is shown to the person, and not believed (None).
@@ -454,13 +454,13 @@ def build_memory(
     sources: Sequence[ObjectId],
     *,
     now: Micros,
-) -> Memory:
+) -> StoredBelief:
     """Build the memory of an idea.
 
     An expectation is tentative until somebody says it.
     """
     link: LinkKind = "parent_of" if idea.kind == "pattern" else "rests_on"
-    return Memory(
+    return StoredBelief(
         id=MemoryId(ObjectId(new_id(now))),
         person=run.task.person,
         kind=MEMORY_KINDS[idea.kind],

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from oldfriend.domain.belief_kinds import BELIEF_KINDS
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.learning.critical_tokens import (
     LIKING,
@@ -34,7 +34,7 @@ from oldfriend.search.tokenizer import is_stop_word, is_unspaced, stem_word, tok
 from oldfriend.search.types import multiply
 
 Vector: TypeAlias = NDArray[np.float32]
-ClaimOrMemory: TypeAlias = Claim | Memory
+ClaimOrMemory: TypeAlias = Claim | StoredBelief
 """A statement: a claim about to be believed, or a belief."""
 MatchVerdict = Literal["same", "unclear", "different"]
 

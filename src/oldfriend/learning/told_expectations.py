@@ -17,7 +17,7 @@ from oldfriend.domain.belief_kinds import EXPECTATION, FUTURE_KINDS
 from oldfriend.domain.belief_times import get_deadline
 from oldfriend.domain.clock import Micros, get_start_of_day
 from oldfriend.domain.ids import MemoryId
-from oldfriend.domain.memories import Cause, Memory, MemoryState
+from oldfriend.domain.memories import Cause, MemoryState, StoredBelief
 from oldfriend.domain.messages import Message, Person
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.rule_extraction.datetimes import due_in, without_times
@@ -81,7 +81,9 @@ async def close_told(
     return closed
 
 
-def find_telling(memory: Memory, message: Message, zone: str, *, nearness: float) -> str | None:
+def find_telling(
+    memory: StoredBelief, message: Message, zone: str, *, nearness: float
+) -> str | None:
     """Return the words of a message that tell how something went or that it is done, if any."""
     deadline = get_deadline(memory, zone)
     if deadline is None or message.language not in list_languages("rules"):
@@ -96,7 +98,7 @@ def find_telling(memory: Memory, message: Message, zone: str, *, nearness: float
 
 
 def is_told(
-    memory: Memory,
+    memory: StoredBelief,
     sentence: Sentence,
     book: RuleBook,
     *,
@@ -118,7 +120,7 @@ def is_told(
     return nearness >= MIN_COSINE or (bool(shared) and 2 * len(shared) >= len(matter))
 
 
-def find_matter(memory: Memory, book: RuleBook) -> Iterator[str]:
+def find_matter(memory: StoredBelief, book: RuleBook) -> Iterator[str]:
     """Yield the stems of what an expectation is about, without its date."""
     for stem in matter_of(without_times(memory.text, book), book.language):
         if not any(character.isdigit() for character in stem):

@@ -7,7 +7,7 @@ from typing import Final
 from oldfriend.beliefs.queries import BeliefDetails
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Entity, Evidence, Memory
+from oldfriend.domain.memories import Entity, Evidence, StoredBelief
 from oldfriend.domain.messages import Message, TrustClass
 from oldfriend.memory.belief_views import get_kind
 from oldfriend.presenters.base_schema import format_time
@@ -97,7 +97,7 @@ def belief_record(belief: BeliefDetails, zone: str) -> dict[str, JsonValue]:
     }
     if isinstance(content, Entity):
         record |= {"type": content.kind, "also_called": [*content.aliases]}
-    if isinstance(content, Memory):
+    if isinstance(content, StoredBelief):
         record |= {
             "trust": name_trust(content.trust),
             "happened": format_time(content.happened_at, zone),

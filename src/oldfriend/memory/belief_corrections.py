@@ -20,8 +20,8 @@ from oldfriend.domain.memories import (
     JournalEntry,
     JournalObject,
     JournalOp,
-    Memory,
     ObjectLink,
+    StoredBelief,
 )
 from oldfriend.domain.supersession import find_prior_entry, list_replacements
 from oldfriend.domain.supersession import get_valid_since as since_when
@@ -105,7 +105,9 @@ async def confirm(
     return await record_person_decision(tx, after, "confirmed", now=now)
 
 
-async def supersede_competing(tx: Transaction, memory: Memory, *, now: Micros) -> Memory:
+async def supersede_competing(
+    tx: Transaction, memory: StoredBelief, *, now: Micros
+) -> StoredBelief:
     """Supersede the values that hold in a memory's place and return it as vouched for."""
     memories = [known.memory for known in await list_memories(tx, memory.person)]
     others = list_replacements(memory, memories) if memory.ended_at is not None else []
@@ -120,7 +122,7 @@ async def supersede_competing(tx: Transaction, memory: Memory, *, now: Micros) -
     return replace(memory, relations=relations, is_by_person=True, vouched_at=now)
 
 
-async def end_reopened(tx: Transaction, memory: Memory, *, now: Micros) -> set[ObjectId]:
+async def end_reopened(tx: Transaction, memory: StoredBelief, *, now: Micros) -> set[ObjectId]:
     """End what a rejection had reopened, as it had ended before, and return the ids.
 
     For a rejection that is taken back. Beliefs with a later decision stay as they are.
@@ -144,7 +146,7 @@ async def reject(
     InvalidInput.
     """
     belief = await get_editable(tx, person, object_id)
-    if not (isinstance(belief, Memory) and belief.status == "unconfirmed"):
+    if not (isinstance(belief, StoredBelief) and belief.status == "unconfirmed"):
         belief = await get_live_editable(tx, person, object_id)
     if isinstance(belief, Entity):
         retired = replace(belief, is_by_person=True, ended_at=now)
@@ -175,7 +177,7 @@ async def unreject(
                 "This belief is not the one that was rejected last. Look again, then decide.",
             )
         )
-    if isinstance(belief, Memory):
+    if isinstance(belief, StoredBelief):
         await end_reopened(tx, belief, now=now)
         memories = [known.memory for known in await list_memories(tx, person)]
         for other in list_replacements(belief, memories):
@@ -195,7 +197,7 @@ def find_waiting_entry(
 ) -> JournalEntry | None:
     """Return the decision before one, if the belief waited for the person's word then."""
     earlier = by_seq.get(entry.previous_seq)
-    if earlier is None or not isinstance(earlier.after, Memory):
+    if earlier is None or not isinstance(earlier.after, StoredBelief):
         return None
     return earlier if earlier.after.status == "unconfirmed" else None
 
@@ -217,7 +219,7 @@ async def reopen_superseded(
         if earlier is None:
             return None
         before = earlier.after
-    elif len(history) == 1 and isinstance(latest, Memory) and latest.status == "superseded":
+    elif len(history) == 1 and isinstance(latest, StoredBelief) and latest.status == "superseded":
         before = replace(latest, status="active", holds_until=None, ended_at=None)
     else:
         return None
@@ -288,7 +290,7 @@ async def set_due(
     due_at: Micros | None,
     *,
     zone: str,
-    render_text: Callable[[Memory], str],
+    render_text: Callable[[StoredBelief], str],
     now: Micros,
 ) -> JournalObject:
     """Set when a commitment or an expectation is due, by which zone; None: it has no due time.
@@ -297,7 +299,7 @@ async def set_due(
     due.
     """
     each = await get_live_editable(tx, person, object_id)
-    if not isinstance(each, Memory) or each.kind not in FUTURE_KINDS:
+    if not isinstance(each, StoredBelief) or each.kind not in FUTURE_KINDS:
         raise InvalidInput(
             localizable("no_due_date", "Only a promise or an expectation can have a due date.")
         )
@@ -314,7 +316,7 @@ async def set_due(
 
 
 async def supersede(
-    tx: Transaction, old: Memory, text: str, value: str, *, since: Micros | None, now: Micros
+    tx: Transaction, old: StoredBelief, text: str, value: str, *, since: Micros | None, now: Micros
 ) -> list[JournalObject]:
     """Replace a value.
 
@@ -360,14 +362,14 @@ async def supersede(
     return [new, await record_person_decision(tx, retired, "superseded", now=now)]
 
 
-async def load_valid_since(tx: Transaction, memory: Memory) -> Micros:
+async def load_valid_since(tx: Transaction, memory: StoredBelief) -> Micros:
     """Return since when something holds in the world, as far as its evidence tells."""
     known = await get_memory_state(tx, memory.person, memory.id)
     return since_when(known)
 
 
 async def resolve_entities(
-    tx: Transaction, old: Memory, text: str, value: str
+    tx: Transaction, old: StoredBelief, text: str, value: str
 ) -> tuple[EntityId, ...]:
     """Return the entities of a memory with a new value; a relation keeps its first.
 
@@ -452,7 +454,7 @@ async def separate_memories(
     ]
 
 
-async def unmerge(tx: Transaction, merged: Memory, survivor: Memory) -> Memory:
+async def unmerge(tx: Transaction, merged: StoredBelief, survivor: StoredBelief) -> StoredBelief:
     """Return a memory as it was before it was merged, and give it its own evidence back."""
     history = await list_object_journal(tx, merged.person, merged.id)
     own = collect_cause_messages(history) - collect_cause_messages(
@@ -464,7 +466,7 @@ async def unmerge(tx: Transaction, merged: Memory, survivor: Memory) -> Memory:
         tx, merged.person, source=survivor.id, target=merged.id, messages=sorted(own)
     )
     before = next(each.after for each in reversed(history) if each.op != "merged")
-    assert isinstance(before, Memory)
+    assert isinstance(before, StoredBelief)
     return replace(before, ended_at=None)
 
 
@@ -473,7 +475,7 @@ def collect_cause_messages(entries: Iterable[JournalEntry]) -> set[MessageId]:
     return {cause.message for change in entries for cause in change.causes}
 
 
-def find_merge_survivor(memory: Memory) -> ObjectId | None:
+def find_merge_survivor(memory: StoredBelief) -> ObjectId | None:
     """Return what a memory was merged into, or None if it was not merged."""
     links = [link.target for link in memory.relations if link.kind == "merged_into"]
     return links[-1] if links and memory.status == "merged" else None

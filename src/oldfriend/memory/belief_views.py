@@ -26,15 +26,15 @@ from oldfriend.domain.memories import (
     Entity,
     EvidenceStats,
     JournalObject,
-    Memory,
     MemoryKind,
     MemoryState,
     ObjectKind,
     ObjectLink,
+    StoredBelief,
     Summary,
 )
 
-BelievedT = TypeVar("BelievedT", bound=Memory | Entity | Summary)
+BelievedT = TypeVar("BelievedT", bound=StoredBelief | Entity | Summary)
 
 LIST_FIELDS: Final = frozenset(
     {
@@ -52,7 +52,7 @@ LIST_FIELDS: Final = frozenset(
 FLAG_FIELDS: Final = frozenset({"is_pinned", "is_by_person", "is_active"})
 
 COLUMNS_BY_CLASS: Final[Mapping[type, tuple[str, ...]]] = {
-    each: tuple(field.name for field in fields(each)) for each in (Memory, Entity, Summary)
+    each: tuple(field.name for field in fields(each)) for each in (StoredBelief, Entity, Summary)
 }
 """The columns of each class, in the order of its fields."""
 
@@ -103,7 +103,7 @@ SERIALIZED_WITH_TAGS: Final = frozenset({"relational"})
 
 def get_kind(believed: JournalObject) -> ObjectKind:
     """Return the kind of a belief."""
-    if isinstance(believed, Memory):
+    if isinstance(believed, StoredBelief):
         return believed.kind
     return "entity" if isinstance(believed, Entity) else "summary"
 
@@ -112,7 +112,7 @@ def get_class(kind: ObjectKind) -> type[JournalObject]:
     """Return the class for a kind."""
     if kind == "entity":
         return Entity
-    return Summary if kind == "summary" else Memory
+    return Summary if kind == "summary" else StoredBelief
 
 
 def to_json(believed: JournalObject) -> str:
@@ -177,7 +177,7 @@ def build_object(object_class: type[BelievedT], values: Mapping[str, Any]) -> Be
     return object_class(**ready)
 
 
-MEMORY_COLUMNS: Final = ", ".join(COLUMNS_BY_CLASS[Memory])
+MEMORY_COLUMNS: Final = ", ".join(COLUMNS_BY_CLASS[StoredBelief])
 EVIDENCE_STATS_COLUMNS: Final = (
     "strength, confidence, times_seen, first_seen, last_seen, change_seq"
 )
@@ -289,14 +289,14 @@ async def list_evidence_stats_since(
     }
 
 
-async def list_rejected_memories(tx: Transaction, person: PersonId) -> list[Memory]:
+async def list_rejected_memories(tx: Transaction, person: PersonId) -> list[StoredBelief]:
     """List the memories that the person has rejected."""
     rows = await tx.rows(
         f"""SELECT {MEMORY_COLUMNS} FROM memory
            WHERE person = :person AND status = 'rejected' AND ended_at IS NOT NULL""",
         person=person,
     )
-    return [from_row(Memory, row) for row in rows]
+    return [from_row(StoredBelief, row) for row in rows]
 
 
 async def list_unconfirmed_memories(tx: Transaction, person: PersonId) -> list[MemoryState]:
@@ -309,14 +309,14 @@ async def list_unconfirmed_memories(tx: Transaction, person: PersonId) -> list[M
     return [parse_memory_state_row(row) for row in rows]
 
 
-async def list_merged_memories(tx: Transaction, person: PersonId) -> list[Memory]:
+async def list_merged_memories(tx: Transaction, person: PersonId) -> list[StoredBelief]:
     """List the memories that were merged into another."""
     rows = await tx.rows(
         f"""SELECT {MEMORY_COLUMNS} FROM memory
            WHERE person = :person AND status = 'merged' AND ended_at IS NOT NULL""",
         person=person,
     )
-    return [from_row(Memory, row) for row in rows]
+    return [from_row(StoredBelief, row) for row in rows]
 
 
 async def list_superseding_memories(
@@ -342,7 +342,7 @@ async def list_rejected_entity_names(tx: Transaction, person: PersonId) -> list[
     ]
 
 
-async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> Memory:
+async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> StoredBelief:
     """Return one memory as it was decided last. Raises NotFound."""
     row = await tx.row(
         f"SELECT {MEMORY_COLUMNS} FROM memory WHERE id = :id AND person = :person",
@@ -351,7 +351,7 @@ async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> Mem
     )
     if row is None:
         raise build_memory_not_found_error(memory)
-    return from_row(Memory, row)
+    return from_row(StoredBelief, row)
 
 
 async def get_memory_state(tx: Transaction, person: PersonId, memory: MemoryId) -> MemoryState:
@@ -435,7 +435,7 @@ def build_memory_not_found_error(name: str) -> NotFound:
 def parse_memory_state_row(row: Row) -> MemoryState:
     """Parse a row of MEMORY_COLUMNS followed by EVIDENCE_STATS_COLUMNS."""
     *columns, strength, confidence, times_seen, first_seen, last_seen, base_seq = row
-    memory = from_row(Memory, tuple(columns))
+    memory = from_row(StoredBelief, tuple(columns))
     first: Micros = memory.learned_at if first_seen is None else first_seen
     stats = EvidenceStats(
         strength=strength,

@@ -10,7 +10,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, PersonId
-from oldfriend.domain.memories import Memory, Summary
+from oldfriend.domain.memories import StoredBelief, Summary
 from oldfriend.memory.belief_views import MEMORY_COLUMNS, SUMMARY_COLUMNS, from_row
 from oldfriend.memory.journal import QUARTER_HOUR
 
@@ -87,7 +87,7 @@ async def list_session_spans(
 
 async def list_events_between(
     tx: Transaction, person: PersonId, *, since: Micros, until: Micros
-) -> list[Memory]:
+) -> list[StoredBelief]:
     """List the events known to have happened in a span, those of the greatest impact first."""
     rows = await tx.rows(
         f"""SELECT {MEMORY_COLUMNS} FROM memory WHERE person = :person AND kind = 'event'
@@ -97,12 +97,12 @@ async def list_events_between(
         since=since,
         until=until,
     )
-    return [from_row(Memory, row) for row in rows]
+    return [from_row(StoredBelief, row) for row in rows]
 
 
 async def list_grave_events(
     tx: Transaction, person: PersonId, *, since: Micros, impact: int
-) -> list[Memory]:
+) -> list[StoredBelief]:
     """List the events learned of what somebody said here since a time that weigh so much at least.
 
     For good or ill; what was imported was said elsewhere, and long ago.
@@ -118,12 +118,12 @@ async def list_grave_events(
         since=since,
         impact=impact,
     )
-    return [from_row(Memory, row) for row in rows]
+    return [from_row(StoredBelief, row) for row in rows]
 
 
 async def list_due_between(
     tx: Transaction, person: PersonId, *, since: Micros, until: Micros
-) -> list[Memory]:
+) -> list[StoredBelief]:
     """List commitments and expectations due in a span, also fulfilled or expired ones, in order."""
     rows = await tx.rows(
         f"""SELECT {MEMORY_COLUMNS} FROM memory WHERE person = :person
@@ -134,7 +134,7 @@ async def list_due_between(
         since=since,
         until=until,
     )
-    return [from_row(Memory, row) for row in rows]
+    return [from_row(StoredBelief, row) for row in rows]
 
 
 async def find_last_due_time(tx: Transaction, person: PersonId) -> Micros | None:

@@ -15,7 +15,7 @@ from oldfriend.domain.memories import (
     JournalEntry,
     JournalObject,
     JournalOp,
-    Memory,
+    StoredBelief,
     Summary,
 )
 from oldfriend.memory.belief_corrections import find_merge_survivor
@@ -284,7 +284,7 @@ async def restore_merged_evidence(
     tx: Transaction, merge: JournalEntry, entries: Sequence[JournalEntry]
 ) -> None:
     """Give a merged memory its own evidence back."""
-    survivor = find_merge_survivor(merge.after) if isinstance(merge.after, Memory) else None
+    survivor = find_merge_survivor(merge.after) if isinstance(merge.after, StoredBelief) else None
     if survivor is None:
         return
     survivor_messages: set[MessageId] = {

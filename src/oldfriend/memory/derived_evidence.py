@@ -26,8 +26,8 @@ from oldfriend.domain.memories import (
     EvidenceSignal,
     JournalEntry,
     LinkKind,
-    Memory,
     MemoryState,
+    StoredBelief,
 )
 from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.evidence import (
@@ -44,7 +44,7 @@ REDERIVED_EXTRACTOR: Final = "borrow/1"
 """The extractor of evidence that was copied again."""
 
 
-def list_premises(memory: Memory) -> tuple[ObjectId, ...]:
+def list_premises(memory: StoredBelief) -> tuple[ObjectId, ...]:
     """Return what a memory was derived from; empty for one with quotes of its own."""
     return tuple(link.target for link in memory.relations if link.kind in DERIVING_RELATIONS)
 
@@ -159,21 +159,21 @@ async def withdraw_derived_evidence(
     return await end_unsupported_beliefs(tx, person, provenance=provenance, now=now, only=ids)
 
 
-async def load_all_memories(tx: Transaction, person: PersonId) -> dict[ObjectId, Memory]:
+async def load_all_memories(tx: Transaction, person: PersonId) -> dict[ObjectId, StoredBelief]:
     """Load all memories of a person, including ended ones."""
     states = await list_memories(tx, person, live=False)
     return {ObjectId(each.memory.id): each.memory for each in states}
 
 
 def is_premise_lost(
-    premise: ObjectId, memories: Mapping[ObjectId, Memory], retracted: Collection[ObjectId]
+    premise: ObjectId, memories: Mapping[ObjectId, StoredBelief], retracted: Collection[ObjectId]
 ) -> bool:
     """Whether a premise no longer supports what was derived from it."""
     memory = memories.get(premise)
     return premise in retracted or memory is None or is_retracted(memory)
 
 
-def is_retracted(memory: Memory) -> bool:
+def is_retracted(memory: StoredBelief) -> bool:
     """Whether a memory turned out not to be true; one that is merely over was true."""
     if memory.status == "rejected":
         return True

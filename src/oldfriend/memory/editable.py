@@ -6,7 +6,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import QUOTE_KEY, Entity, Memory, Summary
+from oldfriend.domain.memories import QUOTE_KEY, Entity, StoredBelief, Summary
 from oldfriend.memory.belief_views import build_memory_not_found_error
 from oldfriend.memory.journal import list_object_journal
 from oldfriend.memory.people import lock_person
@@ -16,7 +16,7 @@ FINAL_PUNCTUATION: Final = " .!。！"
 """May end a sentence or be left out."""
 
 
-def extract_value(memory: Memory, text: str) -> str:
+def extract_value(memory: StoredBelief, text: str) -> str:
     """Return the value in a new wording. Raises InvalidInput if it cannot be found.
 
     Of a fact in the person's own words, these are the value.
@@ -37,7 +37,7 @@ def extract_value(memory: Memory, text: str) -> str:
     )
 
 
-def resolve_value(memory: Memory, text: str, value: str) -> str:
+def resolve_value(memory: StoredBelief, text: str, value: str) -> str:
     """Return the value given with a new wording.
 
     Where the old value was passed along with a text that no longer contains it, as a form does,
@@ -48,7 +48,7 @@ def resolve_value(memory: Memory, text: str, value: str) -> str:
     return find_replaced_value(memory, text) or value
 
 
-def find_replaced_value(memory: Memory, text: str) -> str | None:
+def find_replaced_value(memory: StoredBelief, text: str) -> str | None:
     """Return what stands in place of the value, or None if other words differ as well."""
     before, found, after = memory.text.rstrip(FINAL_PUNCTUATION).partition(memory.value)
     text = text.rstrip(FINAL_PUNCTUATION)
@@ -82,7 +82,9 @@ SUMMARY_NOT_EDITABLE: Final = localizable(
 )
 
 
-async def get_editable(tx: Transaction, person: PersonId, object_id: ObjectId) -> Memory | Entity:
+async def get_editable(
+    tx: Transaction, person: PersonId, object_id: ObjectId
+) -> StoredBelief | Entity:
     """Return the memory or entity to be decided about and lock its person.
 
     Raises NotFound, and InvalidInput for a summary.
@@ -99,7 +101,7 @@ async def get_editable(tx: Transaction, person: PersonId, object_id: ObjectId) -
 
 async def get_live_editable(
     tx: Transaction, person: PersonId, object_id: ObjectId
-) -> Memory | Entity:
+) -> StoredBelief | Entity:
     """Return a live memory or entity to be decided about and lock its person.
 
     Raises NotFound, and InvalidInput for one that has ended.
@@ -115,13 +117,15 @@ async def get_live_editable(
     return belief
 
 
-async def get_editable_memory(tx: Transaction, person: PersonId, object_id: MemoryId) -> Memory:
+async def get_editable_memory(
+    tx: Transaction, person: PersonId, object_id: MemoryId
+) -> StoredBelief:
     """Return a memory, live or not, and lock its person.
 
     Raises NotFound, and InvalidInput for another kind of object.
     """
     belief = await get_editable(tx, person, object_id)
-    if not isinstance(belief, Memory):
+    if not isinstance(belief, StoredBelief):
         raise InvalidInput(
             localizable(
                 "name_no_memory", f"{belief.name} is a name, not a belief.", name=belief.name

@@ -10,7 +10,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, PersonId
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.memory.belief_views import (
     list_facts_with_end,
     list_memories,
@@ -82,7 +82,7 @@ async def list_expirable(tx: Transaction, person: PersonId) -> list[MemoryState]
     return [each for each in candidates if not each.memory.is_pinned]
 
 
-def find_end_time(memory: Memory) -> Micros | None:
+def find_end_time(memory: StoredBelief) -> Micros | None:
     """Return until when a memory is still to come, or None if nobody has said."""
     if memory.kind == "fact":
         return memory.holds_until

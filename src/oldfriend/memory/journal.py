@@ -25,8 +25,8 @@ from oldfriend.domain.memories import (
     JournalEntry,
     JournalObject,
     JournalOp,
-    Memory,
     ObjectKind,
+    StoredBelief,
     Summary,
 )
 from oldfriend.memory.belief_views import (
@@ -42,7 +42,7 @@ from oldfriend.memory.belief_views import (
 from oldfriend.memory.evidence import build_stats_columns, compute_all_evidence_stats
 
 TABLE_BY_CLASS: Final[Mapping[type[JournalObject], str]] = {
-    Memory: "memory",
+    StoredBelief: "memory",
     Entity: "entity",
     Summary: "summary",
 }
@@ -276,7 +276,7 @@ async def list_endings(
         each
         for each in await list_segment_journal(tx, person, segment)
         if each.decided_at == read_at
-        and isinstance(each.after, Memory)
+        and isinstance(each.after, StoredBelief)
         and EFFECT_BY_OP.get(each.op) == "ended"
     ]
 
@@ -324,7 +324,7 @@ async def rebuild_views(tx: Transaction, person: PersonId) -> int:
     for object_id, kind, op, v, decided_at, after, seq in {row[0]: row for row in rows}.values():
         values = upcast(json.loads(after), v, object_id, person, kind, op, decided_at)
         row = {**build_row(kind, values), "change_seq": seq}
-        if get_class(kind) is Memory:
+        if get_class(kind) is StoredBelief:
             row |= build_stats_columns(stats_by_object.get(object_id))
         folded_rows.append((kind, row))
     await clear_views(tx, person)

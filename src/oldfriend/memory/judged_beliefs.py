@@ -6,7 +6,7 @@ from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId, SegmentId
-from oldfriend.domain.memories import JournalEntry, Memory
+from oldfriend.domain.memories import JournalEntry, StoredBelief
 from oldfriend.memory.belief_corrections import BY_PERSON
 from oldfriend.memory.belief_views import get_memory, list_superseding_memories
 from oldfriend.memory.journal import list_object_journal
@@ -28,8 +28,8 @@ class JudgedQuote:
 class JudgedBelief:
     """A belief that the person has corrected or rejected."""
 
-    memory: Memory  # as it is now
-    before: Memory  # as it was read
+    memory: StoredBelief  # as it is now
+    before: StoredBelief  # as it was read
     replacement: str  # what the person says instead; "" for what was rejected
     quotes: tuple[JudgedQuote, ...]
 
@@ -69,8 +69,8 @@ async def find_judgment(
         if each.author == BY_PERSON.author and each.op in JUDGING_OPS
     ]
     now = history[-1].after
-    read = [each.after for each in history[: by_person[0]] if isinstance(each.after, Memory)]
-    if not isinstance(now, Memory) or not read:
+    read = [each.after for each in history[: by_person[0]] if isinstance(each.after, StoredBelief)]
+    if not isinstance(now, StoredBelief) or not read:
         return None
     before = read[-1]
     is_same = (now.text, now.value, now.due_at) == (before.text, before.value, before.due_at)

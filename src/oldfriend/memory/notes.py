@@ -6,7 +6,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, new_id
-from oldfriend.domain.memories import Cause, Memory, ObjectLink
+from oldfriend.domain.memories import Cause, ObjectLink, StoredBelief
 from oldfriend.domain.messages import Message, can_be_evidence
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.memory.belief_views import list_memories
@@ -19,7 +19,7 @@ from oldfriend.memory.retraction import record_next_decision
 
 async def learn_note(
     tx: Transaction, text: str, *, source: Message, author: str, now: Micros
-) -> Memory:
+) -> StoredBelief:
     """Store a note with the words it rests on as evidence.
 
     The same note said again adds evidence to the existing one. A note that restates an earlier one
@@ -32,7 +32,7 @@ async def learn_note(
     note = await find_note(tx, source.person, text)
     if note is None:
         outdated = await list_corrected_notes(tx, source, text)
-        note = Memory(
+        note = StoredBelief(
             id=MemoryId(ObjectId(new_id(now))),
             person=source.person,
             kind="note",
@@ -53,14 +53,14 @@ async def learn_note(
     return note
 
 
-async def find_note(tx: Transaction, person: PersonId, text: str) -> Memory | None:
+async def find_note(tx: Transaction, person: PersonId, text: str) -> StoredBelief | None:
     """Return the live note with the same text, ignoring case, width and spacing."""
     wanted = normalize_note(text)
     notes = await list_notes(tx, person)
     return next((note for note in notes if normalize_note(note.text) == wanted), None)
 
 
-async def list_corrected_notes(tx: Transaction, source: Message, text: str) -> list[Memory]:
+async def list_corrected_notes(tx: Transaction, source: Message, text: str) -> list[StoredBelief]:
     """List the live notes that a new one corrects, of those older than its message."""
     known = await list_memories(tx, source.person, kinds=["note"])
     return [
@@ -71,7 +71,7 @@ async def list_corrected_notes(tx: Transaction, source: Message, text: str) -> l
     ]
 
 
-async def list_notes(tx: Transaction, person: PersonId) -> list[Memory]:
+async def list_notes(tx: Transaction, person: PersonId) -> list[StoredBelief]:
     """List the person's live notes, oldest first."""
     return [each.memory for each in await list_memories(tx, person, kinds=["note"])]
 

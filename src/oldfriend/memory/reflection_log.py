@@ -16,7 +16,7 @@ from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import DAY, MAX_CLOCK_SKEW, Micros
 from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.expiry import BY_CLOCK
 from oldfriend.memory.journal import record_decision
@@ -237,7 +237,7 @@ def get_strength_key(known: MemoryState) -> tuple[bool, int, float, Micros]:
     return memory.is_pinned, abs(memory.impact), known.stats.strength, memory.learned_at
 
 
-def is_question(memory: Memory) -> bool:
+def is_question(memory: StoredBelief) -> bool:
     """Whether a thought is a question."""
     return memory.kind == "thought" and memory.key == QUESTION_KEY
 

@@ -17,8 +17,8 @@ from oldfriend.domain.memories import (
     JournalEntry,
     JournalObject,
     JournalOp,
-    Memory,
     MemoryState,
+    StoredBelief,
 )
 from oldfriend.domain.supersession import (
     find_prior_entry,
@@ -64,7 +64,7 @@ async def end_unsupported_beliefs(
         return []
     evidence = await list_evidence(tx, person)
     memories = [each.memory for each in await list_memories(tx, person, live=False)]
-    believed: list[Memory | Entity] = [
+    believed: list[StoredBelief | Entity] = [
         each for each in memories if is_or_was_true(each) or each.status == "unconfirmed"
     ]
     believed += await list_entities(tx, person)
@@ -81,11 +81,11 @@ async def end_unsupported_beliefs(
     return ended
 
 
-def build_retracted(each: Memory | Entity, now: Micros) -> Memory | Entity:
+def build_retracted(each: StoredBelief | Entity, now: Micros) -> StoredBelief | Entity:
     """Return a belief as ended without having been superseded."""
-    if isinstance(each, Memory) and each.status == "superseded":
+    if isinstance(each, StoredBelief) and each.status == "superseded":
         return replace(each, status="active", holds_until=None, ended_at=now)
-    if isinstance(each, Memory) and each.status == "unconfirmed":
+    if isinstance(each, StoredBelief) and each.status == "unconfirmed":
         return replace(each, status="withdrawn", ended_at=now)
     return replace(each, ended_at=now)
 
@@ -164,7 +164,7 @@ async def reopen_belief(
     one's evidence.
     """
     states = await list_memories(tx, after.person, live=False)
-    if isinstance(after, Memory):
+    if isinstance(after, StoredBelief):
         replacements = list_replacements(after, [each.memory for each in states])
         if replacements and not any(list_superseders(after, replacements)):
             values = [each for each in states if each.memory in replacements]
@@ -177,7 +177,7 @@ async def reopen_belief(
 
 async def supersede_at_next_value(
     tx: Transaction,
-    after: Memory,
+    after: StoredBelief,
     values: Sequence[MemoryState],
     *,
     provenance: Provenance,

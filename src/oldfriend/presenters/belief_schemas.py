@@ -14,8 +14,8 @@ from oldfriend.domain.memories import (
     Evidence,
     EvidenceStats,
     JournalObject,
-    Memory,
     ObjectKind,
+    StoredBelief,
     Subject,
     Summary,
 )
@@ -132,7 +132,7 @@ class BeliefSchema(Schema):
             kind=get_kind(content),
             text=name_belief(content),
             sentence=build_sentence(content, belief.evidence)
-            if isinstance(content, Memory)
+            if isinstance(content, StoredBelief)
             else name_belief(content),
             status=None if journaled is None else journaled.status,
             is_pinned=journaled is not None and journaled.is_pinned,
@@ -148,7 +148,7 @@ class BeliefSchema(Schema):
             **build_kind_fields(content, zone),
             **build_confidence_fields(belief.standing, zone),
         }
-        if isinstance(content, Memory) and len(belief.evidence) > 1:
+        if isinstance(content, StoredBelief) and len(belief.evidence) > 1:
             extra["course"] = build_points(content, belief.evidence, zone=zone)
         return replace(common, **extra)
 
@@ -221,7 +221,7 @@ def build_confidence_fields(standing: EvidenceStats | None, zone: str) -> dict[s
 
 
 def build_points(
-    memory: Memory, evidence: Sequence[Evidence], *, zone: str
+    memory: StoredBelief, evidence: Sequence[Evidence], *, zone: str
 ) -> tuple[StrengthPointSchema, ...]:
     """Build the strength over time, up to the last MAX_POINTS points."""
     course = compute_stats_history(
@@ -317,7 +317,7 @@ def build_belief_fields(belief: BeliefDetails, zone: str) -> dict[str, Any]:
         "times_seen": 0 if standing is None else standing.times_seen,
         "evidence": tuple(map(EvidenceQuote.from_domain, belief.evidence)),
     }
-    if isinstance(content, Memory):
+    if isinstance(content, StoredBelief):
         told_zone = get_told_zone(content, zone)
         return fields | {
             "text": content.text,
@@ -392,7 +392,7 @@ def content_as_json(belief: JournalObject, *, zone: str) -> dict[str, JsonValue]
         "learned_at": format_exact_time(belief.learned_at, zone),
         "ended_at": format_exact_time(belief.ended_at, zone),
     }
-    if isinstance(belief, Memory):
+    if isinstance(belief, StoredBelief):
         return common | memory_as_json(belief, zone)
     if isinstance(belief, Entity):
         return common | {
@@ -417,7 +417,7 @@ def content_as_json(belief: JournalObject, *, zone: str) -> dict[str, JsonValue]
     }
 
 
-def memory_as_json(memory: Memory, zone: str) -> dict[str, JsonValue]:
+def memory_as_json(memory: StoredBelief, zone: str) -> dict[str, JsonValue]:
     """Return the fields of a memory as JSON."""
     told_zone = get_told_zone(memory, zone)
     return {

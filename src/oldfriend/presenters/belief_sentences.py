@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, FUTURE_KINDS
-from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.domain.relations import RELATION_KEY
 from oldfriend.lang.glossing import is_common_word
 from oldfriend.lang.language_pack import get_traits, load_language_pack
@@ -130,7 +130,7 @@ def _build_past(base: str, endings: Sequence[Sequence[str]]) -> str:
     return base.removesuffix(ending) + past
 
 
-def build_sentence(belief: Memory, evidence: Sequence[Evidence] = ()) -> str:
+def build_sentence(belief: StoredBelief, evidence: Sequence[Evidence] = ()) -> str:
     """Put a belief into a sentence to the person; ``evidence`` tells names from verbs."""
     grammar = _load_grammar(belief.language)
     if grammar is None:
@@ -153,7 +153,9 @@ def _tell_doubt(text: str, status: str, grammar: _Grammar) -> str:
     return text if name is None else grammar.templates[name].format(text=text.rstrip(_STOPS))
 
 
-def _tell_question(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]) -> str | None:
+def _tell_question(
+    belief: StoredBelief, grammar: _Grammar, evidence: Sequence[Evidence]
+) -> str | None:
     """Say of a question that the companion wonders, and ask it of the person where that is sure."""
     if not is_question(belief) or "wondered" not in grammar.templates:
         return None
@@ -218,7 +220,7 @@ def _list_own_names(evidence: Sequence[Evidence]) -> list[str]:
     return sorted({each.speaker for each in evidence if each.role == "person" and each.speaker})
 
 
-def _tell_relation(belief: Memory, grammar: _Grammar) -> str | None:
+def _tell_relation(belief: StoredBelief, grammar: _Grammar) -> str | None:
     """Say what somebody is to the person, where that is what the belief holds."""
     name, _, key = belief.key.rpartition(":")
     is_relation = belief.kind == "fact" and belief.subject == "other" and key == RELATION_KEY
@@ -235,7 +237,7 @@ def _tell_relation(belief: Memory, grammar: _Grammar) -> str | None:
     return grammar.templates[template].format(name=name, role=role)
 
 
-def _tell_label(belief: Memory, grammar: _Grammar) -> str | None:
+def _tell_label(belief: StoredBelief, grammar: _Grammar) -> str | None:
     """Say whose value it is that the text only labels: "Favourite band: Blur."."""
     label, colon, value = belief.text.partition(":")
     label = label.strip()
@@ -255,7 +257,9 @@ def _begins_with_verb(text: str, grammar: _Grammar) -> bool:
     return place < len(words) and grammar.conjugate(words[place], "person") is not None
 
 
-def _tell_quote(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]) -> str | None:
+def _tell_quote(
+    belief: StoredBelief, grammar: _Grammar, evidence: Sequence[Evidence]
+) -> str | None:
     """Say that they said it, where the belief holds nothing but words of theirs."""
     found = _QUOTED.fullmatch(belief.text)
     if belief.subject != "person" or found is None:
@@ -266,7 +270,9 @@ def _tell_quote(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence])
     return grammar.templates["said"].format(words=words) if is_own and is_all else None
 
 
-def _tell_predicate(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]) -> str | None:
+def _tell_predicate(
+    belief: StoredBelief, grammar: _Grammar, evidence: Sequence[Evidence]
+) -> str | None:
     """Give a text without a subject, or with the person's name for one, the one it is about."""
     subject = grammar.subjects.get(belief.subject)
     text = _strip_own_name(belief, evidence, grammar)
@@ -285,7 +291,9 @@ def _tell_predicate(belief: Memory, grammar: _Grammar, evidence: Sequence[Eviden
     return text[0].upper() + text[1:]
 
 
-def _strip_own_name(belief: Memory, evidence: Sequence[Evidence], grammar: _Grammar) -> str | None:
+def _strip_own_name(
+    belief: StoredBelief, evidence: Sequence[Evidence], grammar: _Grammar
+) -> str | None:
     """Return what a text tells of the person whose name it begins with; None if it does not.
 
     A name that is a word, too ("May is a hard month"), may be none there.
@@ -303,7 +311,7 @@ def _strip_own_name(belief: Memory, evidence: Sequence[Evidence], grammar: _Gram
 
 
 def _may_name_them_otherwise(
-    told: Sequence[str], belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]
+    told: Sequence[str], belief: StoredBelief, grammar: _Grammar, evidence: Sequence[Evidence]
 ) -> bool:
     """Tell whether a pronoun may mean the person, who has a subject of their own now.
 

@@ -6,7 +6,7 @@ from oldfriend.beliefs.queries import BeliefDetails
 from oldfriend.domain.belief_times import get_told_zone, is_overdue
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import shorten_id
-from oldfriend.domain.memories import Entity, EvidenceStats, JournalObject, Memory, Summary
+from oldfriend.domain.memories import Entity, EvidenceStats, JournalObject, StoredBelief, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.memory.derived_evidence import list_premises
 from oldfriend.memory.expiry import UNCONFIRMED_TTL
@@ -48,11 +48,11 @@ def format_flags(belief: JournalObject, zone: str, now: Micros | None = None) ->
         found += [] if belief.status in {"active", "confirmed"} else [belief.status]
         found += ["pinned"] if belief.is_pinned else []
         found += ["by you"] if belief.is_by_person else []
-    if isinstance(belief, Memory):
+    if isinstance(belief, StoredBelief):
         found += ["question"] if is_question(belief) else []
         found += [f"impact {belief.impact:+d}"] if belief.impact else []
         found += [] if belief.due_at is None else [format_due(belief, zone, now)]
-    if isinstance(belief, Memory) and belief.status == "unconfirmed":
+    if isinstance(belief, StoredBelief) and belief.status == "unconfirmed":
         waits_until = format_date(belief.learned_at + UNCONFIRMED_TTL, zone)
         found.append(f"waits for your word until {waits_until}")
     elif belief.ended_at is not None:
@@ -62,12 +62,12 @@ def format_flags(belief: JournalObject, zone: str, now: Micros | None = None) ->
 
 def format_end(belief: JournalObject, ended_at: Micros, zone: str) -> str:
     """Format until when a belief was true, if a newer one has superseded it, else believed."""
-    if isinstance(belief, Memory) and belief.status == "superseded" and belief.holds_until:
+    if isinstance(belief, StoredBelief) and belief.status == "superseded" and belief.holds_until:
         return format_date(belief.holds_until, get_told_zone(belief, zone))
     return format_date(ended_at, zone)
 
 
-def format_due(memory: Memory, zone: str, now: Micros | None) -> str:
+def format_due(memory: StoredBelief, zone: str, now: Micros | None) -> str:
     """Format when a belief is due, or was."""
     state = "due" if now is None or not is_overdue(memory, zone, now=now) else "overdue since"
     return f"{state} {format_date(memory.due_at or 0, get_told_zone(memory, zone), memory.grain)}"
@@ -121,7 +121,7 @@ def is_by_person(belief: JournalObject) -> bool:
 def format_details(belief: JournalObject, standing: EvidenceStats | None, zone: str) -> list[str]:
     """Format the fields of a belief that are set."""
     found = [f"id: {belief.id}"]
-    if isinstance(belief, Memory):
+    if isinstance(belief, StoredBelief):
         found += [f"{belief.key}: {belief.value}"] if belief.value else []
         dated = (
             ("happened", belief.happened_at),
@@ -137,7 +137,7 @@ def format_details(belief: JournalObject, standing: EvidenceStats | None, zone: 
         found += [f"made of: {', '.join(map(shorten_id, made_of))}"] if made_of else []
     if isinstance(belief, Entity) and belief.status == "uncertain" and belief.same_as:
         found.append(f"perhaps the same as {shorten_id(belief.same_as)}")
-    is_thought = isinstance(belief, Memory) and belief.kind == "thought"
+    is_thought = isinstance(belief, StoredBelief) and belief.kind == "thought"
     if standing is not None and standing.times_seen and not is_thought:
         times = "once" if standing.times_seen == 1 else f"{standing.times_seen} times"
         sure = f"confidence {standing.confidence:.0%}, strength {standing.strength:.1f}"

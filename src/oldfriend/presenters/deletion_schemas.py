@@ -8,7 +8,7 @@ from typing import Final, Self
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, Memory
+from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, StoredBelief
 from oldfriend.forgetting.delete import ForgetPreview, ForgetReport
 from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.deletion.audit_log import AuditEntry, DeletionKind
@@ -92,7 +92,7 @@ class AffectedBeliefSchema(Schema):
             kind=get_kind(change.after),
             text=text,
             sentence=build_sentence(change.after, evidence.get(change.object_id, ()))
-            if isinstance(change.after, Memory)
+            if isinstance(change.after, StoredBelief)
             else text,
             is_learned_anew=is_learned_anew,
             words_left=words_left,
@@ -204,7 +204,7 @@ class DeletionPreviewSchema(Schema):
                     kind=get_kind(content),
                     text=name_belief(content),
                     sentence=build_sentence(content, evidence.get(ObjectId(each), ()))
-                    if isinstance(content, Memory)
+                    if isinstance(content, StoredBelief)
                     else name_belief(content),
                     is_learned_anew=False,
                     words_left=plan.remaining_evidence[ObjectId(each)],

@@ -5,7 +5,7 @@ from typing import Final
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import ObjectId
-from oldfriend.domain.memories import Entity, JournalEntry, Memory, Summary
+from oldfriend.domain.memories import Entity, JournalEntry, StoredBelief, Summary
 from oldfriend.forgetting.delete import ForgetPreview, ForgetReport
 from oldfriend.memory.deletion.audit_log import CleanupResult
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
@@ -232,7 +232,7 @@ def format_change_line(change: JournalEntry) -> str:
 def get_change_kind(change: JournalEntry) -> str:
     """Return the kind of object that a decision is about."""
     after = change.after
-    if isinstance(after, Memory):
+    if isinstance(after, StoredBelief):
         return after.kind
     return after.kind if isinstance(after, Entity) else "summary"
 

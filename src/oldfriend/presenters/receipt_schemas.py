@@ -7,7 +7,7 @@ from typing import Final, Self
 from oldfriend.domain.clock import HOUR, SECOND
 from oldfriend.domain.ids import ObjectId, shorten_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.domain.messages import Message, Role
 from oldfriend.memory.receipts import UNPROMPTED_KEY, Receipt, ReceiptItem
 from oldfriend.presenters.base_schema import (
@@ -78,7 +78,7 @@ class ReceiptItemSchema(Schema):
         """Present one item of a receipt, with its object and evidence."""
         message = thing if isinstance(thing, Message) else None
         return cls(
-            kind=thing.kind if isinstance(thing, Memory) else item.kind,
+            kind=thing.kind if isinstance(thing, StoredBelief) else item.kind,
             id=item.object,
             text=name_ground(thing, words),
             role=None if message is None else message.role,
@@ -93,7 +93,7 @@ class ReceiptItemSchema(Schema):
 
 def name_ground(thing: ReceiptObject, words: Sequence[Evidence]) -> str | None:
     """Return a belief as a sentence, or the text of a message; None: it was taken out since."""
-    if isinstance(thing, Memory):
+    if isinstance(thing, StoredBelief):
         return build_sentence(thing, words)
     return None if thing is None else thing.text
 
@@ -270,7 +270,7 @@ def item_as_json(
     """Return one item of a receipt as JSON; a belief with its evidence."""
     if isinstance(thing, Message):
         return Hit.from_message(thing, item.score, item.reasons).as_json()
-    if isinstance(thing, Memory):
+    if isinstance(thing, StoredBelief):
         quotes: list[JsonValue] = [evidence_as_json(each) for each in evidence]
         return {
             "kind": "memory",
@@ -340,7 +340,7 @@ def format_item(
     """Format one item of a receipt; a belief with its evidence, a message as the reader read it."""
     if thing is None:
         return ["  • something that has since been removed"]
-    if isinstance(thing, Memory):
+    if isinstance(thing, StoredBelief):
         name = KIND_NAMES.get(thing.kind, "what I believe")
         head = f"  • {name} ({shorten_id(thing.id)}): {to_one_line(thing.text)}"
         return [

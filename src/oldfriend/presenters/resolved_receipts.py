@@ -7,7 +7,7 @@ from typing import TypeAlias
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.memory.belief_views import get_memory
 from oldfriend.memory.evidence import list_object_evidence
@@ -16,7 +16,7 @@ from oldfriend.memory.receipts import Receipt, ReceiptItem
 from oldfriend.turn.receipt_items import CITED_KEY
 from oldfriend.usage.model_calls import list_shown_ids
 
-ReceiptObject: TypeAlias = Message | Memory | None
+ReceiptObject: TypeAlias = Message | StoredBelief | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import COMMITMENT, FUTURE_KINDS, THOUGHT
 from oldfriend.domain.belief_times import get_deadline, get_told_zone, is_whole_day
 from oldfriend.domain.clock import DAY, HOUR, Micros, from_micros, get_start_of_day
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.messages import Person
 from oldfriend.memory.belief_views import list_memories, list_memories_by_key
 from oldfriend.memory.calendar_days import list_events_between, list_grave_events
@@ -91,7 +91,7 @@ ISO_DATE: Final = re.compile(r"(?:\d{4}-)?(\d{2})-(\d{2})", re.ASCII)
 class Occasions:
     """What a person's impulses are made from."""
 
-    due: tuple[Memory, ...] = ()  # open promises and expectations with a due time
+    due: tuple[StoredBelief, ...] = ()  # open promises and expectations with a due time
     tasks: tuple[DueTask, ...] = ()  # reminders and to-dos to come, of today and later
     undone: tuple[str, ...] = ()  # reminders of the last days that came, and were not done
     goals: tuple[WatchedGoal, ...] = ()
@@ -99,11 +99,11 @@ class Occasions:
     checklist: Checklist = field(default_factory=Checklist)
     numbers: tuple[NumberAlert, ...] = ()
     diary: KeptDiary | None = None
-    birthdays: tuple[Memory, ...] = ()
-    past_events: tuple[Memory, ...] = ()  # of this day in earlier years
+    birthdays: tuple[StoredBelief, ...] = ()
+    past_events: tuple[StoredBelief, ...] = ()  # of this day in earlier years
     past_entry: str | None = None  # of the diary, on this day in an earlier year
-    thoughts: tuple[Memory, ...] = ()
-    grave: tuple[Memory, ...] = ()  # events of great weight that were told lately
+    thoughts: tuple[StoredBelief, ...] = ()
+    grave: tuple[StoredBelief, ...] = ()  # events of great weight that were told lately
     last_message: LastMessage | None = None
     session_messages: int = 0  # in the session of the last message
 
@@ -168,10 +168,12 @@ async def load_occasions(
     return occasions
 
 
-async def load_past_events(tx: Transaction, person: Person, *, now: Micros) -> tuple[Memory, ...]:
+async def load_past_events(
+    tx: Transaction, person: Person, *, now: Micros
+) -> tuple[StoredBelief, ...]:
     """Return the good events of this day in earlier years."""
     today = from_micros(now, person.zone).date()
-    found: list[Memory] = []
+    found: list[StoredBelief] = []
     for years in range(1, MAX_YEARS + 1):
         day = move_to_year(today, today.year - years)
         if day is None:
@@ -184,7 +186,9 @@ async def load_past_events(tx: Transaction, person: Person, *, now: Micros) -> t
     return tuple(found)
 
 
-async def load_grave_events(tx: Transaction, person: Person, *, now: Micros) -> tuple[Memory, ...]:
+async def load_grave_events(
+    tx: Transaction, person: Person, *, now: Micros
+) -> tuple[StoredBelief, ...]:
     """Return what somebody has told of themselves lately that weighs much, and was fresh then."""
     events = await list_grave_events(tx, person.id, since=now - GRAVE_FOR, impact=GRAVE_IMPACT)
     return tuple(
@@ -196,7 +200,7 @@ async def load_grave_events(tx: Transaction, person: Person, *, now: Micros) -> 
     )
 
 
-def may_be_told(memory: Memory) -> bool:
+def may_be_told(memory: StoredBelief) -> bool:
     """Whether it is believed, and from the person's own words or ours: never from outside ones."""
     return memory.is_live and memory.trust not in {"outside", "other"}
 
@@ -224,7 +228,7 @@ def collect_impulses(
     return [each for each in found if each.kind in kinds and each.expires_at > now]
 
 
-def collect_due(person: Person, due: Sequence[Memory]) -> Iterator[Impulse]:
+def collect_due(person: Person, due: Sequence[StoredBelief]) -> Iterator[Impulse]:
     """Yield the promises that fall due, and the expectations to be followed up."""
     for memory in due:
         deadline = get_deadline(memory, person.zone)
@@ -246,7 +250,7 @@ def collect_due(person: Person, due: Sequence[Memory]) -> Iterator[Impulse]:
         )
 
 
-def collect_grave_events(person: Person, events: Sequence[Memory]) -> Iterator[Impulse]:
+def collect_grave_events(person: Person, events: Sequence[StoredBelief]) -> Iterator[Impulse]:
     """Yield how somebody is on the day after they told of something grave, or of great joy."""
     for memory in events:
         yield Impulse(
@@ -261,14 +265,14 @@ def collect_grave_events(person: Person, events: Sequence[Memory]) -> Iterator[I
         )
 
 
-def find_promise_time(memory: Memory, deadline: Micros, zone: str) -> Micros:
+def find_promise_time(memory: StoredBelief, deadline: Micros, zone: str) -> Micros:
     """Return when to speak of a promise: in the morning of its day, or before its hour."""
     if is_due_all_day(memory, deadline, zone):
         return get_local_time(deadline, zone, hour=MORNING[0])
     return deadline - NOTICE
 
 
-def is_due_all_day(memory: Memory, deadline: Micros, zone: str) -> bool:
+def is_due_all_day(memory: StoredBelief, deadline: Micros, zone: str) -> bool:
     """Whether a belief is due on a day, and at no hour of it."""
     return any(is_whole_day(deadline, each) for each in (zone, get_told_zone(memory, zone)))
 
@@ -399,7 +403,7 @@ def collect_anniversaries(
         )
 
 
-def collect_thoughts(person: Person, thoughts: Sequence[Memory]) -> Iterator[Impulse]:
+def collect_thoughts(person: Person, thoughts: Sequence[StoredBelief]) -> Iterator[Impulse]:
     """Yield the thoughts of the last days."""
     for memory in thoughts:
         yield Impulse(

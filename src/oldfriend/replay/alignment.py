@@ -16,7 +16,7 @@ from oldfriend.beliefs.queries import BeliefDetails
 from oldfriend.db.database import Transaction
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, JournalObject, Memory, MemoryState, Summary
+from oldfriend.domain.memories import Entity, JournalObject, MemoryState, StoredBelief, Summary
 from oldfriend.learning.dedup import list_candidate_pairs
 from oldfriend.learning.resolution.attribute_resolution import fold_value
 from oldfriend.learning.similarity import (
@@ -92,7 +92,7 @@ class TargetSnapshot:
 
 def build_belief_sort_key(belief: JournalObject) -> tuple[int, str, str]:
     """Return the sort key of a memory: when it was learned, then its text."""
-    text = belief.text if isinstance(belief, Memory) else ""
+    text = belief.text if isinstance(belief, StoredBelief) else ""
     return belief.learned_at, text, belief.id
 
 
@@ -173,7 +173,7 @@ def key_by_id(each: BeliefDetails) -> Iterator[Hashable]:
 def key_by_text(each: BeliefDetails) -> Iterator[Hashable]:
     """Yield the normalized text of a memory, or what a summary covers."""
     content = each.content
-    if isinstance(content, Memory):
+    if isinstance(content, StoredBelief):
         yield (
             content.kind,
             content.subject,
@@ -188,7 +188,7 @@ def key_by_text(each: BeliefDetails) -> Iterator[Hashable]:
 def key_by_value(each: BeliefDetails) -> Iterator[Hashable]:
     """Yield the attribute and its value."""
     content = each.content
-    if isinstance(content, Memory) and content.key and content.value:
+    if isinstance(content, StoredBelief) and content.key and content.value:
         yield content.kind, content.subject, content.key, fold_value(content.value)
 
 
@@ -208,7 +208,7 @@ def key_by_any_name(each: BeliefDetails) -> Iterator[Hashable]:
 def key_by_slot(each: BeliefDetails) -> Iterator[Hashable]:
     """Yield the attribute, if it is one that has a single value at a time."""
     content = each.content
-    if isinstance(content, Memory) and is_single_valued(content):
+    if isinstance(content, StoredBelief) and is_single_valued(content):
         yield content.kind, content.subject, content.key
 
 
@@ -236,7 +236,7 @@ def pair_by_shared_quote(alignment: Alignment) -> list[BeliefPair]:
 def can_match(first: BeliefDetails, second: BeliefDetails) -> bool:
     """Return whether two can be the same belief; attributes need the same key or value."""
     a, b = first.content, second.content
-    if not (isinstance(a, Memory) and isinstance(b, Memory)) or a.subject != b.subject:
+    if not (isinstance(a, StoredBelief) and isinstance(b, StoredBelief)) or a.subject != b.subject:
         return False
     if a.key and b.key:
         return fold_value(a.value) == fold_value(b.value) or (
@@ -263,8 +263,8 @@ def is_contained(first: str, second: str) -> bool:
 def score_similarity(first: BeliefDetails, second: BeliefDetails) -> float:
     """Return the similarity of two beliefs with a shared quote, from 0 to 1; 1 for equal values."""
     a, b = first.content, second.content
-    assert isinstance(a, Memory)
-    assert isinstance(b, Memory)
+    assert isinstance(a, StoredBelief)
+    assert isinstance(b, StoredBelief)
     if a.value and fold_value(a.value) == fold_value(b.value):
         return 1.0
     ours, theirs = get_canonical_stems(a.text, a.language), get_canonical_stems(b.text, b.language)
@@ -276,12 +276,12 @@ def pair_by_similarity(alignment: Alignment) -> Iterator[BeliefPair]:
     ones = [
         (each, each.content)
         for each in alignment.unmatched_first
-        if isinstance(each.content, Memory)
+        if isinstance(each.content, StoredBelief)
     ]
     others = [
         (each, each.content)
         for each in alignment.unmatched_second
-        if isinstance(each.content, Memory)
+        if isinstance(each.content, StoredBelief)
     ]
     for language in sorted({memory.language for _, memory in ones}):
         ours = [(each, memory) for each, memory in ones if memory.language == language]

@@ -26,7 +26,7 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId, TurnId
 from oldfriend.domain.job_types import Job
-from oldfriend.domain.memories import Entity, Evidence, JournalEntry, JournalObject, Memory
+from oldfriend.domain.memories import Entity, Evidence, JournalEntry, JournalObject, StoredBelief
 from oldfriend.learning.consolidate import consolidate
 from oldfriend.learning.extractor_factory import (
     build_consolidation_deps_with_model,
@@ -132,7 +132,7 @@ def get_corrected_text(after: JournalObject) -> tuple[str, str | None]:
     """Return the text the person wrote, and the value it states."""
     if isinstance(after, Entity):
         return after.description, None
-    return after.text, after.value if isinstance(after, Memory) else None
+    return after.text, after.value if isinstance(after, StoredBelief) else None
 
 
 async def reapply_correction(
@@ -144,13 +144,13 @@ async def reapply_correction(
     now: Micros,
 ) -> None:
     """Supersede the counterpart of a corrected belief with the person's value."""
-    assert isinstance(change.after, Memory)
+    assert isinstance(change.after, StoredBelief)
     old = next(link.target for link in change.after.relations if link.kind == "supersedes")
     counterpart = await find_or_copy_counterpart(tx, source_history, snapshot, old, change)
     if counterpart is not None:
         second = source_history.find_change(change.seq + 1)
         superseded = None if second is None else second.after
-        is_change = isinstance(superseded, Memory) and superseded.status == "superseded"
+        is_change = isinstance(superseded, StoredBelief) and superseded.status == "superseded"
         await correcting.edit(
             tx,
             change.person,
@@ -194,7 +194,7 @@ async def reapply_merge(
 
 def find_merge_target(after: JournalObject) -> ObjectId | None:
     """Return the memory that another was merged into, if it was."""
-    return correcting.find_merge_survivor(after) if isinstance(after, Memory) else None
+    return correcting.find_merge_survivor(after) if isinstance(after, StoredBelief) else None
 
 
 async def reapply_separation(
@@ -236,7 +236,7 @@ async def find_or_copy_counterpart(
     """
     before = source_history.get_belief_before(object_id, change.seq)
     known = await snapshot.list_all(tx)
-    is_waiting = isinstance(before.content, Memory) and before.content.status == "unconfirmed"
+    is_waiting = isinstance(before.content, StoredBelief) and before.content.status == "unconfirmed"
     is_any = change.op in OPS_ON_ENDED or is_waiting
     candidates = [each for each in known if is_any or each.content.ended_at is None]
     says_value = change.op in {"learned", "corrected"}
@@ -261,7 +261,7 @@ async def copy_belief(
     If the person vouched for it, competing beliefs are superseded.
     """
     after = filter_links(belief.content, {each.content.id for each in known})
-    if change.op in ENDORSING_OPS and isinstance(after, Memory) and is_single_valued(after):
+    if change.op in ENDORSING_OPS and isinstance(after, StoredBelief) and is_single_valued(after):
         ended = replace(after, ended_at=now)
         after = replace(await correcting.supersede_competing(tx, ended, now=now), ended_at=None)
     provenance = Provenance(author=BY_PERSON.author)
@@ -300,7 +300,7 @@ async def drop_missing_links(tx: Transaction, snapshot: TargetSnapshot, belief: 
 
 def filter_links(belief: BeliefT, object_ids: set[ObjectId]) -> BeliefT:
     """Drop links to all but the given objects."""
-    if isinstance(belief, Memory):
+    if isinstance(belief, StoredBelief):
         return replace(
             belief,
             entities=tuple(each for each in belief.entities if each in object_ids),
@@ -327,7 +327,9 @@ async def copy_decision(
     provenance = Provenance(author=change.author, causes=change.causes)
     if not history:
         await record_decision(tx, after, op="learned", base=0, provenance=provenance, now=now)
-        evidence = source_history.evidence.get(object_id, ()) if isinstance(after, Memory) else ()
+        evidence = (
+            source_history.evidence.get(object_id, ()) if isinstance(after, StoredBelief) else ()
+        )
         await copy_evidence(tx, person, object_id, filter_unextracted(evidence), now=now)
         return
     final = history[-1].after if change.author == ORPHAN_AUTHOR else after

@@ -12,7 +12,7 @@ from oldfriend.beliefs.queries import BeliefDetails, list_beliefs, list_entity_b
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.memories import Entity, JournalObject, Memory, ObjectKind, Summary
+from oldfriend.domain.memories import Entity, JournalObject, ObjectKind, StoredBelief, Summary
 from oldfriend.domain.messages import Person
 from oldfriend.domain.relations import SYMMETRIC
 from oldfriend.learning.resolution.attribute_resolution import fold_value
@@ -225,13 +225,13 @@ def to_comparable(belief: JournalObject, zone: str) -> tuple[str, ...]:
     )
 
 
-def normalize_value(memory: Memory) -> str:
+def normalize_value(memory: StoredBelief) -> str:
     """Return the value to compare; empty for a symmetric relation, whose direction is arbitrary."""
     is_either_way = memory.kind == "triple" and memory.key in SYMMETRIC
     return "" if is_either_way else fold_value(memory.value)
 
 
-def normalize_status(belief: Memory | Entity) -> str:
+def normalize_status(belief: StoredBelief | Entity) -> str:
     """Return the status, with "ended" for one that is no longer believed."""
     if belief.ended_at is not None and belief.status in {"active", "confirmed", "tentative"}:
         return "ended"
@@ -242,7 +242,7 @@ def format_field(belief: JournalObject, name: str, value: str) -> str:
     """Return a field for display."""
     if name == "text":
         return belief.description if isinstance(belief, Entity) else belief.text
-    if name == "value" and isinstance(belief, Memory):
+    if name == "value" and isinstance(belief, StoredBelief):
         return belief.value
     return value or "–"
 

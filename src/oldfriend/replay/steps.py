@@ -23,7 +23,7 @@ from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
 from oldfriend.domain.ids import ObjectId, PersonId, SegmentId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, Memory, Summary
+from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, StoredBelief, Summary
 from oldfriend.learning import llm_dedup_judge, merge_duplicates, summary_rollup
 from oldfriend.learning.extractor_factory import ExtractorChoice
 from oldfriend.learning.learning_scheduler import is_consolidated, is_extracted_by_rules
@@ -299,7 +299,11 @@ def list_unsupported_beliefs(
 
 def is_or_was_valid(belief: JournalObject) -> bool:
     """Return whether something is believed, or was until it ended naturally."""
-    is_over = isinstance(belief, Memory) and belief.status in {"fulfilled", "expired", "superseded"}
+    is_over = isinstance(belief, StoredBelief) and belief.status in {
+        "fulfilled",
+        "expired",
+        "superseded",
+    }
     return not isinstance(belief, Summary) and (belief.ended_at is None or is_over)
 
 
@@ -311,7 +315,7 @@ def is_kept_orphan(change: JournalEntry, segment_ids: set[SegmentId]) -> bool:
 
 def is_note(change: JournalEntry) -> bool:
     """Return whether a decision is about a note, which the person asked to remember."""
-    return isinstance(change.after, Memory) and change.after.kind == "note"
+    return isinstance(change.after, StoredBelief) and change.after.kind == "note"
 
 
 def build_decision_steps(changes: Sequence[JournalEntry]) -> Iterator[ReplayStep]:

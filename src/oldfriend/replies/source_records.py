@@ -11,7 +11,7 @@ from oldfriend.domain.belief_kinds import PATTERN
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId
-from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.domain.messages import Person
 from oldfriend.goals.goal_store import find_goal
 from oldfriend.lang.detection import detect_language
@@ -42,7 +42,7 @@ class SourceRecord:
     quote: str  # the words of the person, or the belief where there are none
     said_at: Micros
     zone: str
-    memory: Memory | None = None  # None: a message
+    memory: StoredBelief | None = None  # None: a message
     is_by_companion: bool = False
     due_at: Micros | None = None  # of a task
     is_date_only: bool = False
@@ -167,7 +167,7 @@ async def find_message_record(tx: Transaction, person: Person, source: str) -> S
 
 
 def build_memory_record(
-    memory: Memory, version: int, evidence: Sequence[Evidence], person: Person
+    memory: StoredBelief, version: int, evidence: Sequence[Evidence], person: Person
 ) -> SourceRecord:
     """Return the record of a belief: the newest words that it rests on, or its own."""
     supports = [

@@ -18,7 +18,7 @@ from oldfriend.db.table_copy import iter_row_batches, write_rows
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId, TurnId
-from oldfriend.domain.memories import JournalEntry, Memory
+from oldfriend.domain.memories import JournalEntry, StoredBelief
 from oldfriend.domain.messages import Message, UnloggedMessage
 from oldfriend.forgetting.delete import build_redaction_marker
 from oldfriend.inbound.accept import ChatContext, build_addressee
@@ -225,7 +225,11 @@ async def copy_notes(
     new_ids: dict[str, str] = {}
     for each in changes:
         sources = [written[cause.message] for cause in each.causes if cause.message in written]
-        if isinstance(each.after, Memory) and each.after.kind == "note" and each.op == "learned":
+        if (
+            isinstance(each.after, StoredBelief)
+            and each.after.kind == "note"
+            and each.op == "learned"
+        ):
             for source in sources:
                 note = await learn_note(
                     tx, each.after.text, source=source, author=each.author, now=now

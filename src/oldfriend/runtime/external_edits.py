@@ -14,7 +14,7 @@ from oldfriend.db.database import Database, ExternalEdits, Transaction
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import StoreCorrupt
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.learning.learning_scheduler import reopen_for_messages
 from oldfriend.memory.belief_corrections import edit
 from oldfriend.memory.journal import (
@@ -74,7 +74,9 @@ async def load_corrections(
     for each in differing:
         decided_belief = decided[each].after if each in decided else None
         edited_belief, _ = views.get(each, (None, 0))
-        if not (isinstance(decided_belief, Memory) and isinstance(edited_belief, Memory)):
+        if not (
+            isinstance(decided_belief, StoredBelief) and isinstance(edited_belief, StoredBelief)
+        ):
             raise build_edit_error(each)
         if (
             replace(edited_belief, text=decided_belief.text) != decided_belief

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.domain.supersession import is_or_was_true
 from oldfriend.search.question_patterns import RequestedAttribute, has_any_word
@@ -82,13 +82,13 @@ def resolve_kin(
     return kin, list_kin_names(known, requested) - kin
 
 
-def parse_key_owner(memory: Memory) -> str:
+def parse_key_owner(memory: StoredBelief) -> str:
     """Return the name of the key's owner; "" if the value is the person's own."""
     return memory.key.rpartition(":")[0]
 
 
 def is_requested_value(
-    memory: Memory, requested: RequestedAttribute, subject: SubjectQuery, kin: frozenset[str]
+    memory: StoredBelief, requested: RequestedAttribute, subject: SubjectQuery, kin: frozenset[str]
 ) -> bool:
     """Tell whether a belief is a value of the requested attribute, of the right owner."""
     if requested.find_key(memory) is None:
@@ -101,7 +101,7 @@ def is_requested_value(
     return parse_key_owner(memory) in kin or subject.is_about(memory)
 
 
-def is_end_statement(memory: Memory) -> bool:
+def is_end_statement(memory: StoredBelief) -> bool:
     """Tell whether a belief says no more than that something has ended."""
     return _END_PREFIX.match(memory.value) is not None
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.memories import Entity, Memory, MemoryState
+from oldfriend.domain.memories import Entity, MemoryState, StoredBelief
 from oldfriend.domain.supersession import has_same_key
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.lang.language_pack import get_traits
@@ -175,7 +175,7 @@ def demote_current_values(hits: Sequence[ScoredBelief]) -> list[ScoredBelief]:
     ]
 
 
-def _is_successor(memory: Memory, past: Sequence[Memory]) -> bool:
+def _is_successor(memory: StoredBelief, past: Sequence[StoredBelief]) -> bool:
     """Tell whether a belief is current and its key has a former value in `past`."""
     if memory.ended_at is not None:
         return False
@@ -217,7 +217,7 @@ def get_belief_date(known: MemoryState) -> Micros:
     return memory.happened_at or memory.holds_from or stats.first_seen
 
 
-def build_dedup_key(memory: Memory) -> DedupKey:
+def build_dedup_key(memory: StoredBelief) -> DedupKey:
     """Return the key that a belief shares with every other that says the same."""
     about = (memory.subject, memory.key.casefold(), _time_key(memory))
     if memory.kind == "triple":
@@ -233,7 +233,7 @@ def normalize_terms(text: str, language: str) -> tuple[int, ...]:
     return tuple(to_term(word, language) for word in tokenize(text))
 
 
-def _time_key(memory: Memory) -> tuple[Micros | None, ...]:
+def _time_key(memory: StoredBelief) -> tuple[Micros | None, ...]:
     """Return the times that tell beliefs apart: of an event, and of what has ended."""
     if memory.ended_at is None:
         return memory.happened_at, memory.due_at

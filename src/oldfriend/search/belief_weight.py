@@ -9,7 +9,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import Memory, MemoryState, PatternKind, Status
+from oldfriend.domain.memories import MemoryState, PatternKind, Status, StoredBelief
 from oldfriend.search.score import Score, weigh_score
 from oldfriend.search.scorers import Decay, Scorer, typed_decay
 from oldfriend.search.time_query import parse_query_spans, to_day_ranges
@@ -116,14 +116,14 @@ class BeliefRanker:
             emotion_boost=compute_emotion_boost(known.memory),
         )
 
-    def _is_in_query_time(self, memory: Memory) -> bool:
+    def _is_in_query_time(self, memory: StoredBelief) -> bool:
         time = find_time_range(memory) if self._spans else None
         return time is not None and any(
             time[0] < end and time[1] >= first for first, end in self._spans
         )
 
 
-def find_time_range(memory: Memory) -> tuple[Micros, Micros] | None:
+def find_time_range(memory: StoredBelief) -> tuple[Micros, Micros] | None:
     """Return when it happened, is due or held; what still holds counts at its beginning alone."""
     if memory.happened_at is not None:
         return memory.happened_at, memory.happened_until or memory.happened_at
@@ -133,7 +133,7 @@ def find_time_range(memory: Memory) -> tuple[Micros, Micros] | None:
     return None if began is None else (began, memory.holds_until or began)
 
 
-def compute_emotion_boost(memory: Memory) -> float:
+def compute_emotion_boost(memory: StoredBelief) -> float:
     """Return the factor by which a belief gains for its emotional weight, good or bad."""
     arousal = (memory.arousal or 0) / 10
     intensity = max(abs(memory.impact) / 10, arousal, _TAGGED_IMPACT if memory.tags else 0.0)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from oldfriend.domain.ids import EntityId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 
 
-def build_mention_text(memory: Memory) -> str:
+def build_mention_text(memory: StoredBelief) -> str:
     """Return all of a belief's text that can name somebody, casefolded."""
     return f"{memory.text} {memory.value}".casefold()
 
@@ -53,7 +53,7 @@ class MentionIndex:
         self._match_cache: dict[str, frozenset[int]] = {}
         self._joined: JoinedTexts | None = None
 
-    def add(self, seq: int, memory: Memory) -> None:
+    def add(self, seq: int, memory: StoredBelief) -> None:
         """Add a belief."""
         self._text_by_seq[seq] = build_mention_text(memory)
         for each in memory.entities:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.profile_attributes import HOME_KEYS, IDENTITY_KEYS, WORK_KEYS
 from oldfriend.search.score import Score
 
@@ -68,7 +68,7 @@ def find_preference_intent(question: str) -> PreferenceIntent | None:
     return "dislikes" if _NOT.search(found[0]) else "likes"
 
 
-def is_opposite_belief(memory: Memory, intent: PreferenceIntent) -> bool:
+def is_opposite_belief(memory: StoredBelief, intent: PreferenceIntent) -> bool:
     """Tell whether a belief states the opposite preference, or who the person is."""
     bare = memory.key.rpartition(":")[2]
     return bare in _KEYS[_OTHER[intent]] or memory.key in _WHO_THEY_ARE
@@ -83,7 +83,7 @@ def is_opposite_text(text: str, intent: PreferenceIntent) -> bool:
 
 
 def is_matching_preference(
-    memory: Memory, score: Score, intent: PreferenceIntent, language: str
+    memory: StoredBelief, score: Score, intent: PreferenceIntent, language: str
 ) -> bool:
     """Tell whether a belief is of this preference and close to the question: jazz is music.
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
-from oldfriend.domain.memories import Memory, RelationType
+from oldfriend.domain.memories import RelationType, StoredBelief
 from oldfriend.domain.relations import RELATION_BY_KEY, RELATION_BY_ROLE, RELATION_KEY
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.search.question_pattern_loader import (
@@ -71,7 +71,7 @@ class RequestedAttribute:
         """Whether the question asks for promises."""
         return PROMISE in self.keys
 
-    def find_key(self, memory: Memory) -> str | None:
+    def find_key(self, memory: StoredBelief) -> str | None:
         """Return the requested key that a belief has a value for; None if it is no answer."""
         owner, _, bare = memory.key.rpartition(":")
         if self.is_own and owner and bare == RELATION_KEY:
@@ -110,7 +110,7 @@ class RequestedAttribute:
             *self.keys
         }
 
-    def _is_match(self, memory: Memory) -> bool:
+    def _is_match(self, memory: StoredBelief) -> bool:
         named = memory.key.replace("_", " ") if self.is_favourite else ""
         return self.can_match_text(f"{memory.text} {memory.value} {named}")
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.ids import EntityId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, Memory, MemoryState, RelationType
+from oldfriend.domain.memories import Entity, MemoryState, RelationType, StoredBelief
 from oldfriend.domain.relations import (
     PET_ROLES,
     RELATION_BY_ROLE,
@@ -187,7 +187,7 @@ def _get_relation(role: str) -> RelationType | None:
 
 
 def _read_edge(
-    memory: Memory, resolver: EntityResolver, by_id: dict[EntityId, Entity]
+    memory: StoredBelief, resolver: EntityResolver, by_id: dict[EntityId, Entity]
 ) -> Iterator[RoleHolder]:
     """Yield both ends of a triple as holders whose exact role is not told."""
     edge = resolver.find_edge(memory) if memory.kind == "triple" else None
@@ -207,7 +207,7 @@ def _read_edge(
 
 
 def _read_roles(
-    memory: Memory, resolver: EntityResolver, by_id: dict[EntityId, Entity], names: NameIndex
+    memory: StoredBelief, resolver: EntityResolver, by_id: dict[EntityId, Entity], names: NameIndex
 ) -> Iterator[RoleHolder]:
     """Yield the holders that a fact names: by a relation, or as the value of a role."""
     prefix, _, bare = memory.key.rpartition(":")
@@ -235,7 +235,7 @@ def _build_holder(entity: Entity, owner: Node, role: str) -> RoleHolder:
     return RoleHolder(entity=entity, owner=owner, role=role, relation=_get_relation(role))
 
 
-def _build_lone(memory: Memory) -> tuple[Entity, ...]:
+def _build_lone(memory: StoredBelief) -> tuple[Entity, ...]:
     """Return whom a capitalized value of one word names, though nothing else is known of them."""
     is_name = memory.value[:1].isupper() and " " not in memory.value.strip()
     return (build_named_only(memory.value.strip(), memory.person),) if is_name else ()

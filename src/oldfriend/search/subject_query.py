@@ -11,7 +11,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.ids import EntityId
-from oldfriend.domain.memories import Entity, Memory
+from oldfriend.domain.memories import Entity, StoredBelief
 from oldfriend.lang.language_pack import choose_language_with, get_traits, load_language_pack
 from oldfriend.search.mention_index import build_mention_text
 from oldfriend.search.name_index import list_named_entities
@@ -207,7 +207,7 @@ class SubjectQuery:
         self.is_about_someone = has_named_person or bool(self._names)
         self._addressed = frozenset(_CAPITALIZED.findall(text)) - {"I"}
 
-    def is_match(self, memory: Memory) -> bool:
+    def is_match(self, memory: StoredBelief) -> bool:
         """Tell whether a belief is about the subject of the question."""
         bare = memory.key.rpartition(":")[2]
         if is_about_other(memory):
@@ -237,11 +237,11 @@ class SubjectQuery:
         full_names = [name.strip().casefold() for name in names if name.strip()]
         return [*self._names, *full_names, *(name.split()[0] for name in full_names)]
 
-    def is_about(self, memory: Memory) -> bool:
+    def is_about(self, memory: StoredBelief) -> bool:
         """Tell whether a belief is about a named entity or a relative or belonging of the asker."""
         return self._names_who(memory) or self._has_what_belongs(memory)
 
-    def can_be_addressed_to(self, memory: Memory) -> bool:
+    def can_be_addressed_to(self, memory: StoredBelief) -> bool:
         """Tell whether a promise may have been made to the one whom the question names, if any."""
         if self._kin and not self._named:
             return self._tells_of_kin(memory) or self._names_called(memory)
@@ -250,17 +250,17 @@ class SubjectQuery:
         is_named = has_any_word(self._addressed, memory.text)
         return is_named or self._mentions(memory.text, memory.entities)
 
-    def _tells_of_kin(self, memory: Memory) -> bool:
+    def _tells_of_kin(self, memory: StoredBelief) -> bool:
         return has_any_word(self._kin, memory.text)
 
-    def _names_called(self, memory: Memory) -> bool:
+    def _names_called(self, memory: StoredBelief) -> bool:
         """Tell whether a belief mentions whom the question calls by a role."""
         ids = {each.id for each in self._called}
         return not ids.isdisjoint(memory.entities) or bool(
             self._called and list_named_entities(build_mention_text(memory), self._called)
         )
 
-    def _names_who(self, memory: Memory) -> bool:
+    def _names_who(self, memory: StoredBelief) -> bool:
         text = f"{memory.text} {memory.key.replace(':', ' ').replace('_', ' ')}"
         return self._mentions(text, memory.entities)
 
@@ -270,7 +270,7 @@ class SubjectQuery:
         meant = (*self._named, *self._called)
         return has_any_word(self._names, text) or bool(list_named_entities(text, meant))
 
-    def _has_what_belongs(self, memory: Memory) -> bool:
+    def _has_what_belongs(self, memory: StoredBelief) -> bool:
         if not self._belonging:
             return False
         about = [self._descriptions.get(each, "") for each in memory.entities]
@@ -283,6 +283,6 @@ def is_kin_named(kin: str, said: str, belonging: Collection[str]) -> bool:
     return kin in said if is_unspaced(kin) else kin in belonging
 
 
-def is_about_other(memory: Memory) -> bool:
+def is_about_other(memory: StoredBelief) -> bool:
     """Tell whether a belief is about somebody or something other than the person."""
     return memory.subject == "other" or ":" in memory.key

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from oldfriend.domain.attribute_keys import fold_key
-from oldfriend.domain.memories import Memory, RelationType
+from oldfriend.domain.memories import RelationType, StoredBelief
 from oldfriend.domain.relations import PARTNER_ROLES, PET_ROLES, RELATION_BY_ROLE
 from oldfriend.lang.language_pack import load_language_pack
 
@@ -16,7 +16,7 @@ _SAME: Final = {"diet": "dietary", "language": "languages", "pet": "pets", "orig
 """Keys that stand for another one."""
 
 
-def build_search_text(memory: Memory) -> str:
+def build_search_text(memory: StoredBelief) -> str:
     """Return the text to index for a belief, with the synonyms of its key."""
     if not memory.key:
         return memory.text

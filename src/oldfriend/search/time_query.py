@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oldfriend.domain.clock import DAY
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.lang.named_days import Granularity, load_event_patterns
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
 from oldfriend.search.tokenizer import is_stop_word, tokenize
@@ -203,7 +203,7 @@ def list_non_events(query: SearchQuery, known: Iterable[MemoryState]) -> set[int
     return {each.base_seq for each in known if not _happened_within(each.memory, max_days)}
 
 
-def _happened_within(memory: Memory, days: int) -> bool:
+def _happened_within(memory: StoredBelief, days: int) -> bool:
     """Tell whether a belief is an event whose date is known to within so many days."""
     if (during := memory.happened_during) is None:
         return False

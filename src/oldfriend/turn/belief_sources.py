@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, MessageId, PersonId
-from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.memory.belief_corrections import load_correction_times
 from oldfriend.memory.evidence import list_object_evidence
 
@@ -21,7 +21,7 @@ class BeliefSources:
 
 
 async def load_sources(
-    tx: Transaction, person: PersonId, memories: Sequence[Memory]
+    tx: Transaction, person: PersonId, memories: Sequence[StoredBelief]
 ) -> dict[MemoryId, BeliefSources]:
     """Return the evidence of beliefs, and when the person set their wording.
 

@@ -10,7 +10,7 @@ from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.belief_times import get_told_zone, is_overdue, is_whole_day, name_other_zone
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId
-from oldfriend.domain.memories import Evidence, Memory, MemoryState
+from oldfriend.domain.memories import Evidence, MemoryState, StoredBelief
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.prompts.locale_phrases import LocalePhrases
 from oldfriend.search.synonyms import get_role_phrases
@@ -57,7 +57,7 @@ def format_belief_sentence(known: MemoryState, book: LocalePhrases, zone: str) -
     return book.phrases[part].format(text=text)
 
 
-def format_dated_memory(memory: Memory, book: LocalePhrases, zone: str) -> str:
+def format_dated_memory(memory: StoredBelief, book: LocalePhrases, zone: str) -> str:
     """Return a belief's text with the days of an event, or the first day of a state, if known."""
     zone, text = get_told_zone(memory, zone), format_in_language(memory, book.language)
     if (days := memory.happened_during) is not None:
@@ -69,7 +69,7 @@ def format_dated_memory(memory: Memory, book: LocalePhrases, zone: str) -> str:
     return text
 
 
-def format_in_language(memory: Memory, language: str) -> str:
+def format_in_language(memory: StoredBelief, language: str) -> str:
     """Return a belief's text; who somebody is to the person in a language, if told in another."""
     name = memory.key.removesuffix(RELATION_KEY_SUFFIX)
     is_relation = memory.kind == "fact" and name != memory.key
@@ -227,7 +227,7 @@ def format_open_promise(known: MemoryState, book: LocalePhrases, *, now: Micros,
     return book.phrases["open_line"].format(text=text, when=when)
 
 
-def format_due(book: LocalePhrases, memory: Memory, due: Micros, zone: str) -> str:
+def format_due(book: LocalePhrases, memory: StoredBelief, due: Micros, zone: str) -> str:
     """Format a due time as it was said: a month, a day, or a clock time and where it is so late."""
     told_zone = get_told_zone(memory, zone)
     if memory.grain or is_whole_day(due, told_zone):
@@ -283,7 +283,7 @@ def format_past_beliefs(past_beliefs: PastBeliefs | None, book: LocalePhrases, z
     ].format(when=when)
 
 
-def index_by_text(past_beliefs: PastBeliefs) -> dict[str, Memory]:
+def index_by_text(past_beliefs: PastBeliefs) -> dict[str, StoredBelief]:
     """Return the past beliefs by their text, each wording once."""
     by_text = {each.text: each for each in past_beliefs.memories}
     return dict([*by_text.items()][:MAX_LISTED])

@@ -13,7 +13,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros, to_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Evidence, Memory, MemoryState
+from oldfriend.domain.memories import Evidence, MemoryState, StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
 from oldfriend.lang.message_acts import classify_act
@@ -118,7 +118,7 @@ class PastBeliefs:
     """What was believed at the end of a day or of another time span."""
 
     at: Micros
-    memories: tuple[Memory, ...]
+    memories: tuple[StoredBelief, ...]
 
 
 async def load_previous_sources(tx: Transaction, utterance: Utterance) -> ReplySources:
@@ -153,7 +153,7 @@ class PutRight:
     """What a message has put right."""
 
     beliefs: tuple[RecalledBelief, ...] = ()  # as they are believed since
-    before: tuple[Memory, ...] = ()  # what they replaced
+    before: tuple[StoredBelief, ...] = ()  # what they replaced
     earlier: tuple[Evidence, ...] = ()  # what was said before it, and is read by it now
     is_understood: bool  # anything is believed because of it
     zone: str
@@ -258,7 +258,7 @@ async def load_past_beliefs(tx: Transaction, utterance: Utterance) -> PastBelief
         return None
     at = get_span_end(spans[0], offset_s, now=message.at)
     decided = [change.after for change in await list_journal_as_of(tx, utterance.person.id, at)]
-    live = [each for each in decided if isinstance(each, Memory) and each.is_live]
+    live = [each for each in decided if isinstance(each, StoredBelief) and each.is_live]
     return PastBeliefs(at=at, memories=tuple(each for each in live if each.kind != "note"))
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.memories import Entity, Memory
+from oldfriend.domain.memories import Entity, StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.domain.relations import RELATION_KEY, RELATION_KEY_SUFFIX
 from oldfriend.lang.language_pack import get_traits
@@ -278,7 +278,7 @@ def compute_change_logit(later: LaterMessage, recall_result: RecallResult) -> fl
     return later.logit + READING_WEIGHT * reading - math.log(max(later.among, 1))
 
 
-def may_have_changed(memory: Memory) -> bool:
+def may_have_changed(memory: StoredBelief) -> bool:
     """Tell whether a belief holds still, and not because the person has worded it."""
     return memory.ended_at is None and not memory.is_by_person
 

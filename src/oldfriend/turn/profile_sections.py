@@ -6,7 +6,7 @@ They are part of every prompt, whatever was recalled, and include summaries of e
 from collections.abc import Sequence
 from typing import Final
 
-from oldfriend.domain.memories import Memory, MemoryState, Summary
+from oldfriend.domain.memories import MemoryState, StoredBelief, Summary
 from oldfriend.domain.profile_attributes import CLOSE_RELATIONS
 from oldfriend.domain.relations import RELATION_BY_ROLE
 from oldfriend.prompts.token_budget import select_fitting
@@ -101,7 +101,7 @@ def drop_retold_ties(known: Sequence[MemoryState], name: str) -> list[MemoryStat
     ]
 
 
-def tells_tie(fact: Memory, tie: Memory) -> bool:
+def tells_tie(fact: StoredBelief, tie: StoredBelief) -> bool:
     """Tell whether a fact names whom a close tie is to, and who that is to the person."""
     if tie.key not in CLOSE_RELATIONS or not holds_words(
         fact.text, tie.value, fact.language, share=1.0

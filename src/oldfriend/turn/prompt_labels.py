@@ -13,7 +13,7 @@ from typing import Final
 
 from oldfriend.domain.belief_times import get_told_zone, is_overdue, name_other_zone
 from oldfriend.domain.clock import Micros, TimeGrain, format_grain, from_micros, get_day_range
-from oldfriend.domain.memories import Memory, MemoryState, Summary
+from oldfriend.domain.memories import MemoryState, StoredBelief, Summary
 from oldfriend.domain.messages import DOCUMENTS_DETAIL, Message
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.label_stripping import strip_labels_and_calls
@@ -146,7 +146,7 @@ def format_belief_days(known: MemoryState, zone: str) -> dict[str, str]:
     return {"said": ", ".join(dict.fromkeys(format_iso_day(each, zone) for each in (first, last)))}
 
 
-def format_due_time(memory: Memory, zone: str) -> str:
+def format_due_time(memory: StoredBelief, zone: str) -> str:
     """Return when a belief is due, as precisely as it was said; "" if that is unknown."""
     if memory.due_at is None:
         return ""

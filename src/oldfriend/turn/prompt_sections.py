@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final
 
 from oldfriend.domain.clock import from_micros
-from oldfriend.domain.memories import Entity, Memory
+from oldfriend.domain.memories import Entity, StoredBelief
 from oldfriend.domain.messages import DOCUMENTS_DETAIL, Message, estimate_tokens
 from oldfriend.lang.reply_language import name_language
 from oldfriend.llm.model import ToolDefinition
@@ -322,7 +322,7 @@ def is_told_already(item: RecalledItem, draft: PromptDraft, *, is_among_best: bo
     the belief holds nearly all of its words. So is a belief by another on the same evidence, and by
     any that it repeats.
     """
-    content: Memory | Message
+    content: StoredBelief | Message
     if isinstance(item, RecalledBelief):
         shown_ids = {*draft.shown_ids}
         profile = draft.context.user_context.profile

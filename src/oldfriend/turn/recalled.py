@@ -7,7 +7,7 @@ from typing import TypeAlias
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, MessageId
-from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, MemoryState
+from oldfriend.domain.memories import Entity, Evidence, MemoryKind, MemoryState, StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.llm.embedding import Embedder
 from oldfriend.llm.reading import Reader, Reading
@@ -144,7 +144,7 @@ class RecallQuery:
 class KnownNote:
     """A note with its first evidence."""
 
-    memory: Memory
+    memory: StoredBelief
     evidence: Evidence
     set_by_person_at: Micros | None = None  # when the person set its wording
 

@@ -11,7 +11,7 @@ from typing import Literal, Self
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import MessageId, ObjectId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.core_blocks import list_blocks
@@ -144,7 +144,7 @@ class ReplyContext:
         return bool(self.missing_parts)
 
     @property
-    def always_known(self) -> list[Memory]:
+    def always_known(self) -> list[StoredBelief]:
         """Return the memories that are in view without a search."""
         user_context = self.user_context
         profile = (

@@ -14,7 +14,7 @@ from oldfriend.domain.ids import (
     SegmentId,
     SessionId,
 )
-from oldfriend.domain.memories import Evidence, EvidenceStats, Memory, MemoryState
+from oldfriend.domain.memories import Evidence, EvidenceStats, MemoryState, StoredBelief
 from oldfriend.domain.messages import Message, Person
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput
 from oldfriend.learning.llm_extractor import extract_with_model
@@ -64,7 +64,7 @@ def message_of(line: Line, seq: int) -> Message:
     )
 
 
-def material_of(life: Life, day: Day, known: Sequence[Memory] = ()) -> ExtractionInput:
+def material_of(life: Life, day: Day, known: Sequence[StoredBelief] = ()) -> ExtractionInput:
     """A day as one segment."""
     standing = EvidenceStats(strength=1, confidence=0.9, times_seen=1, first_seen=0, last_seen=0)
     states = tuple(MemoryState(memory=memory, stats=standing, base_seq=1) for memory in known)
@@ -114,7 +114,7 @@ class Store:
 def held_from(claim: Claim, said: Iterable[Message], *, number: int) -> Held:
     """A claim, believed as it is."""
     messages = {message.id: message for message in said}
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(f"memory {number}")),
         person=PERSON,
         kind=claim.kind,
@@ -137,7 +137,9 @@ def held_from(claim: Claim, said: Iterable[Message], *, number: int) -> Held:
     return Held(memory=memory, evidence=evidence)
 
 
-def evidence_of(memory: Memory, message: MessageId, quote: str, found: Message | None) -> Evidence:
+def evidence_of(
+    memory: StoredBelief, message: MessageId, quote: str, found: Message | None
+) -> Evidence:
     """A quote as a row."""
     return Evidence(
         id=EvidenceId(f"{memory.id} {message}"),
@@ -158,7 +160,7 @@ def truth_held(life: Life, belief: Belief, *, number: int = 0) -> Held:
     happened: Micros | None = None
     if belief.happened_on is not None:
         happened, _ = parse_timestamp(str(belief.happened_on), life.zone)
-    memory = Memory(
+    memory = StoredBelief(
         id=MemoryId(ObjectId(f"{belief.id} {number}")),
         person=PERSON,
         kind=belief.kind,

@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend_evals.lives.belief_eval import Held, Judge, compute_closed_share
 from oldfriend_evals.lives.life import Life
 from oldfriend_evals.lives.life_files import LANGUAGES, load_life
@@ -131,7 +131,7 @@ def test_belief_from_a_trap_is_judged_wrong_naming_the_trap(life: Life, judge: J
     assert verdict.trap.fault == "measurement"
 
 
-def told(life: Life, **fields: object) -> Memory:
+def told(life: Life, **fields: object) -> StoredBelief:
     """Some memory."""
     return replace(truth_held(life, life.truth.beliefs[0]).memory, **fields)
 

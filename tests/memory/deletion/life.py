@@ -15,7 +15,7 @@ from oldfriend.db.message_numbers import load_all_numbers
 from oldfriend.domain.clock import DAY, SECOND
 from oldfriend.domain.codec import Reference
 from oldfriend.domain.ids import PersonId, new_id
-from oldfriend.domain.memories import Cause, Entity, Memory, ObjectLink, Summary
+from oldfriend.domain.memories import Cause, Entity, ObjectLink, StoredBelief, Summary
 from oldfriend.domain.messages import TRUST_BY_ROLE, Chat, Message, Person, Role, UnloggedMessage
 from oldfriend.llm.model import Completion, CompletionRequest, ModelCall, PromptTurn, ToolCall
 from oldfriend.memory.belief_views import list_entities, list_memories
@@ -73,7 +73,7 @@ class Life:
     person: Person
     chat: Chat
     imported: list[ImportedMessage] = field(default_factory=list)
-    memories: list[Memory] = field(default_factory=list)
+    memories: list[StoredBelief] = field(default_factory=list)
     entities: list[Entity] = field(default_factory=list)
 
     def word(self) -> str:
@@ -229,7 +229,7 @@ async def learn(life: Life, tx: Transaction) -> None:
     inside = life.random.random() < 0.5
     text = life.part_of(sources[0].text) if inside else life.sentence()
     is_fact = life.random.random() < 0.5
-    memory = Memory(
+    memory = StoredBelief(
         id=new_id(now),
         person=person,
         kind="fact" if is_fact else "event",
@@ -262,7 +262,7 @@ async def think(life: Life, tx: Transaction) -> None:
         return
     cited = life.random.sample(live, k=min(len(live), life.random.randint(1, 2)))
     text = life.part_of(cited[0].text) if life.random.random() < 0.5 else life.sentence()
-    thought = Memory(
+    thought = StoredBelief(
         id=new_id(now),
         person=person,
         kind="thought",
@@ -298,7 +298,7 @@ async def think(life: Life, tx: Transaction) -> None:
 
 
 async def overtake(
-    life: Life, tx: Transaction, memory: Memory, seq: int, ground: Provenance
+    life: Life, tx: Transaction, memory: StoredBelief, seq: int, ground: Provenance
 ) -> None:
     """A belief puts an end to an earlier one."""
     earlier = life.memories.pop()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from oldfriend.domain.ids import new_id
-from oldfriend.domain.memories import Cause, Entity, JournalEntry, JournalOp, Memory, Summary
+from oldfriend.domain.memories import Cause, Entity, JournalEntry, JournalOp, StoredBelief, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.memory.belief_views import list_entities, list_memories, list_summaries
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
@@ -49,7 +49,7 @@ class Believing:
 
     async def learned(
         self, text: str, sources: Sequence[Message], *, op: JournalOp = "learned", **more: object
-    ) -> Memory:
+    ) -> StoredBelief:
         """Something is believed because of that."""
         now = self.friend.clock.tick(seconds=1)
         fields: dict[str, object] = {
@@ -61,13 +61,13 @@ class Believing:
             "learned_at": now,
             **more,
         }
-        memory = Memory(**fields)
+        memory = StoredBelief(**fields)
         await self.decided(memory, sources, op=op)
         return memory
 
     async def decided(
         self,
-        after: Memory | Entity | Summary,
+        after: StoredBelief | Entity | Summary,
         sources: Sequence[Message] = (),
         *,
         op: JournalOp = "learned",

@@ -5,7 +5,7 @@ import pytest
 from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import new_id
-from oldfriend.domain.memories import Entity, Memory
+from oldfriend.domain.memories import Entity, StoredBelief
 from oldfriend.memory.deletion.selection import DeletionRequest, has_any_name, select_for_deletion
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
@@ -90,7 +90,7 @@ async def test_about_selects_messages_and_beliefs_that_mention_the_entity(nora: 
     told = await nora.says("she is allergic to nuts")
     assert told is not None
     now = nora.clock()
-    memory = Memory(
+    memory = StoredBelief(
         id=new_id(now),
         person=nora.person.id,
         kind="fact",

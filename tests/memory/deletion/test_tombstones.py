@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oldfriend.domain.clock import DAY, MINUTE
-from oldfriend.domain.memories import Memory, MemoryKind
+from oldfriend.domain.memories import MemoryKind, StoredBelief
 from oldfriend.memory.deletion.tombstones import (
     NO_TOMBSTONES,
     PHRASE_WEIGHT,
@@ -116,7 +116,7 @@ def test_quote_keys_match_any_long_enough_run_of_words() -> None:
 async def test_belief_tombstone_matches_its_text_and_its_key_and_value(nora: Friend) -> None:
     """As long as it is read in words that were said before."""
     now = nora.clock()
-    memory = Memory(
+    memory = StoredBelief(
         id="m",
         person=nora.person.id,
         kind="fact",

@@ -15,7 +15,7 @@ from oldfriend.domain.belief_times import get_told_zone
 from oldfriend.domain.clock import DAY, Micros, from_micros, parse_timestamp
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.memories import Memory, Summary
+from oldfriend.domain.memories import StoredBelief, Summary
 from oldfriend.domain.messages import Person
 from oldfriend.goals.goal import Goal
 from oldfriend.goals.goal_store import list_goals
@@ -52,7 +52,7 @@ class DayEventSchema(Schema):
     impact: int = field(metadata=describe("The emotional impact, from −10 to +10."))
 
     @classmethod
-    def from_domain(cls, event: Memory) -> Self:
+    def from_domain(cls, event: StoredBelief) -> Self:
         """Present an event."""
         return cls(id=event.id, text=build_sentence(event), impact=event.impact)
 
@@ -67,7 +67,7 @@ class DueItemSchema(Schema):
     status: str = field(metadata=describe("`fulfilled`, `expired`, or the status of the belief."))
 
     @classmethod
-    def from_domain(cls, belief: Memory) -> Self:
+    def from_domain(cls, belief: StoredBelief) -> Self:
         """Present a commitment or an expectation."""
         return cls(
             id=belief.id, kind=belief.kind, text=build_sentence(belief), status=belief.status
@@ -104,8 +104,8 @@ class DayOverviewSchema(Schema):
         cls,
         day: date,
         messages: int,
-        happened: Sequence[Memory],
-        due: Sequence[Memory],
+        happened: Sequence[StoredBelief],
+        due: Sequence[StoredBelief],
         planned: Sequence[PlannedItemSchema],
     ) -> Self:
         """Present a day: the first MAX_EVENTS events, and everything that is due."""
@@ -237,8 +237,8 @@ class DaySchema(Schema):
 
 def list_days(
     said: Mapping[date, int],
-    happened: Mapping[date, Sequence[Memory]],
-    due: Mapping[date, Sequence[Memory]],
+    happened: Mapping[date, Sequence[StoredBelief]],
+    due: Mapping[date, Sequence[StoredBelief]],
     planned: Mapping[date, Sequence[PlannedItemSchema]],
 ) -> tuple[DayOverviewSchema, ...]:
     """Return the days with messages, events, due dates or plans, in order."""
@@ -476,7 +476,7 @@ async def load_plans(tx: Transaction, person: Person) -> Plans:
 
 async def list_dated_beliefs(
     tx: Transaction, person: PersonId, since: Micros, until: Micros
-) -> tuple[list[Memory], list[Memory]]:
+) -> tuple[list[StoredBelief], list[StoredBelief]]:
     """List the events and due items of a span, and of what may be its days in other time zones."""
     since, until = Micros(since - DAY), Micros(until + DAY)
     return (
@@ -486,17 +486,17 @@ async def list_dated_beliefs(
 
 
 def group_by_day(
-    beliefs: Iterable[Memory],
+    beliefs: Iterable[StoredBelief],
     field: Literal["happened_at", "due_at"],
     zone: str,
     *,
     within: tuple[date, date],
-) -> dict[date, list[Memory]]:
+) -> dict[date, list[StoredBelief]]:
     """Group beliefs by the day of a time field as it was said, from one day until before another.
 
     Beliefs without a time are left out.
     """
-    days: defaultdict[date, list[Memory]] = defaultdict(list)
+    days: defaultdict[date, list[StoredBelief]] = defaultdict(list)
     for each in beliefs:
         at = each.happened_at if field == "happened_at" else each.due_at
         if at is not None:

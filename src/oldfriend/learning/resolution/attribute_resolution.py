@@ -15,7 +15,7 @@ from typing import Final
 
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.clock import DAY, Micros, get_coarser
-from oldfriend.domain.memories import Memory, MemoryState, ObjectLink, Status
+from oldfriend.domain.memories import MemoryState, ObjectLink, Status, StoredBelief
 from oldfriend.domain.supersession import (
     get_valid_since,
     has_same_key,
@@ -334,7 +334,7 @@ def add_contradiction(state: ResolutionState, known: MemoryState, claim: Claim) 
         state.change(known, with_status(known.memory, "disputed"), "disputed")
 
 
-def with_status(memory: Memory, status: Status) -> Memory:
+def with_status(memory: StoredBelief, status: Status) -> StoredBelief:
     """Return the memory with another status."""
     return replace(memory, status=status)
 

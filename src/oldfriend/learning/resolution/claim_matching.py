@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.resolution.attribute_resolution import fold_value
 from oldfriend.learning.resolution.resolution_state import ResolutionState
@@ -23,7 +23,7 @@ def find_merge_target(state: ResolutionState, claim: Claim) -> MemoryState | Non
     merged_by_id = {memory.id: memory for memory in state.context.merged}
     for memory in merged_by_id.values():
         if is_same_statement(state, claim, memory):
-            current: Memory | None = memory
+            current: StoredBelief | None = memory
             while current is not None and current.status == "merged":
                 links = [link.target for link in current.relations if link.kind == "merged_into"]
                 known = state.known.get(MemoryId(links[-1])) if links else None
@@ -33,7 +33,7 @@ def find_merge_target(state: ResolutionState, claim: Claim) -> MemoryState | Non
     return None
 
 
-def is_same_statement(state: ResolutionState, claim: Claim, memory: Memory) -> bool:
+def is_same_statement(state: ResolutionState, claim: Claim, memory: StoredBelief) -> bool:
     """Return whether a claim says what a memory says, about the same time."""
     if (claim.kind, claim.subject, claim.key) != (memory.kind, memory.subject, memory.key):
         return False

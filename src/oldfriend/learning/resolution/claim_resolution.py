@@ -7,7 +7,7 @@ from typing import Final
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, KINDS_BY_NAME
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import Memory, MemoryState, ObjectLink
+from oldfriend.domain.memories import MemoryState, ObjectLink, StoredBelief
 from oldfriend.domain.supersession import get_valid_since, list_superseders
 from oldfriend.learning.critical_tokens import extract_critical_tokens
 from oldfriend.learning.extraction import Claim, Extraction
@@ -216,7 +216,7 @@ def has_same_topic(known: MemoryState, claim: Claim) -> bool:
     return bool(old) and (old == new or is_contradiction(memory, claim))
 
 
-def is_contradiction(memory: Memory, claim: Claim) -> bool:
+def is_contradiction(memory: StoredBelief, claim: Claim) -> bool:
     """Return whether one of two denies what the other says, whatever their topics are called."""
     one, other = (
         extract_critical_tokens(text, memory.language) for text in (memory.text, claim.text)
@@ -361,7 +361,7 @@ def find_equivalent(state: ResolutionState, old: MemoryState, claim: Claim) -> M
     return next((each for each in others if state.is_same(claim, each.memory)), None)
 
 
-def merge_event_details(memory: Memory, claim: Claim, zone: str) -> Memory:
+def merge_event_details(memory: StoredBelief, claim: Claim, zone: str) -> StoredBelief:
     """Merge the details of another report into an event: impact, tags and cues, a missing time.
 
     A good event does not become bad by it, nor the other way round.

@@ -7,7 +7,7 @@ claim is worded. New words may change it.
 from typing import Final
 
 from oldfriend.domain.attribute_keys import is_single_valued
-from oldfriend.domain.memories import QUOTE_KEY, Memory
+from oldfriend.domain.memories import QUOTE_KEY, StoredBelief
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.quote_overlap import do_words_overlap
 from oldfriend.learning.resolution.attribute_resolution import fold_value
@@ -46,7 +46,7 @@ def was_ever_rejected(state: ResolutionState, claim: Claim) -> bool:
     return any(is_same_claim(state, claim, memory) for memory in state.context.rejected)
 
 
-def is_same_claim(state: ResolutionState, claim: Claim, rejected: Memory) -> bool:
+def is_same_claim(state: ResolutionState, claim: Claim, rejected: StoredBelief) -> bool:
     """Return whether a claim says what the person has rejected."""
     if rejected.kind != claim.kind:
         return False

@@ -19,11 +19,11 @@ from oldfriend.domain.memories import (
     EvidenceStats,
     JournalObject,
     JournalOp,
-    Memory,
     MemoryKind,
     MemoryState,
     ObjectLink,
     Status,
+    StoredBelief,
 )
 from oldfriend.domain.messages import Message
 from oldfriend.domain.relations import EntityResolver
@@ -35,12 +35,12 @@ from oldfriend.search.name_index import NamedIn
 MIN_CONFIDENCE = 0.6
 """Below this confidence a statement must be repeated before it counts."""
 
-ClaimMatcher: TypeAlias = Callable[[Claim, Memory], bool]
+ClaimMatcher: TypeAlias = Callable[[Claim, StoredBelief], bool]
 """Whether a claim says what a memory says."""
 
-StatementParser: TypeAlias = Callable[[Memory], tuple[str, str] | None]
+StatementParser: TypeAlias = Callable[[StoredBelief], tuple[str, str] | None]
 """The key and value of a memory that is one plain statement about the person; else None."""
-NewRoleParser: TypeAlias = Callable[[Memory], str]
+NewRoleParser: TypeAlias = Callable[[StoredBelief], str]
 """What a memory says that somebody has become; "" for anything else."""
 TerminationBuilder: TypeAlias = Callable[[Claim, str], Claim | None]
 """The claim that something is over, in a language; None if the language has no rule for it."""
@@ -78,8 +78,8 @@ class ResolutionContext:
     language: str
     now: Micros
     messages: Mapping[MessageId, Message]
-    rejected: tuple[Memory, ...] = ()  # what the person has rejected
-    merged: tuple[Memory, ...] = ()  # what was merged into other beliefs
+    rejected: tuple[StoredBelief, ...] = ()  # what the person has rejected
+    merged: tuple[StoredBelief, ...] = ()  # what was merged into other beliefs
     judged: tuple[JudgedBelief, ...] = ()  # what the person has corrected or rejected of it before
     unconfirmed: tuple[MemoryState, ...] = ()  # what waits for the person's word
     stale: frozenset[ObjectId] = frozenset()  # beliefs that rest only on what is being read again
@@ -139,10 +139,10 @@ class ResolutionState:
         status: Status | None = None,
         holds_until: Micros | None = None,
         is_over: bool = False,
-        supersedes: Memory | None = None,
+        supersedes: StoredBelief | None = None,
         entities: tuple[EntityId, ...] | None = None,
         op: JournalOp = "learned",
-    ) -> Memory:
+    ) -> StoredBelief:
         """Learn a new belief; ``entities`` overrides the names found in its text."""
         now = self.context.now
         if status is None and claim.kind == "fact" and (claim.holds_until or now) < now:
@@ -150,7 +150,7 @@ class ResolutionState:
         relations = (
             () if supersedes is None else (ObjectLink(kind="supersedes", target=supersedes.id),)
         )
-        memory = Memory(
+        memory = StoredBelief(
             id=MemoryId(ObjectId(new_id(now))),
             person=self.context.person,
             kind=claim.kind,
@@ -207,7 +207,7 @@ class ResolutionState:
     def change(
         self,
         known: MemoryState,
-        after: Memory,
+        after: StoredBelief,
         op: JournalOp,
         *,
         ending_evidence: tuple[NewEvidence, ...] = (),

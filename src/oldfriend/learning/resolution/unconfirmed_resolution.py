@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from oldfriend.domain.memories import Evidence, Memory, MemoryState
+from oldfriend.domain.memories import Evidence, MemoryState, StoredBelief
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.resolution.attribute_resolution import find_by_text, fold_value
 from oldfriend.learning.resolution.judged_claims import resolve_judged_claim, was_ever_rejected
@@ -64,7 +64,7 @@ def find_same(
     return next(same, None) or next(meant, None) or find_by_text(of_kind, claim)
 
 
-def has_same_value(claim: Claim, memory: Memory) -> bool:
+def has_same_value(claim: Claim, memory: StoredBelief) -> bool:
     """Return whether a claim has the key and the value of a belief."""
     is_keyed = bool(claim.key and claim.value) and claim.key == memory.key
     return is_keyed and fold_value(claim.value) == fold_value(memory.value)

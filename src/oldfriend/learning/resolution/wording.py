@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.learning.critical_tokens import extract_critical_tokens
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.resolution.resolution_state import ResolutionState
@@ -35,7 +35,7 @@ def refine(state: ResolutionState, known: MemoryState, claim: Claim) -> None:
     state.change(state.known[memory.id], after, "revised")
 
 
-def is_better_wording(memory: Memory, claim: Claim, language: str) -> bool:
+def is_better_wording(memory: StoredBelief, claim: Claim, language: str) -> bool:
     """Return whether a claim says all that a belief's text and value say, and more.
 
     Every sentence is better than a bare quote.

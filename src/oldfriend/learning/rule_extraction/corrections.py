@@ -13,7 +13,7 @@ from typing import Final
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.belief_times import get_told_zone
 from oldfriend.domain.clock import SECOND, Micros, get_start_of_day
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.learning.extraction import Claim, ClaimEffect
 from oldfriend.learning.rule_extraction.datetimes import Due, day_written, due_in
@@ -126,7 +126,7 @@ def moved_from_day(
         if is_on_day(each.memory.due_at, before, get_told_zone(each.memory, zone))
         and each.memory.id not in taken
     ]
-    candidates: list[Claim | Memory] = [*at_once, *known]
+    candidates: list[Claim | StoredBelief] = [*at_once, *known]
     if len(candidates) != 1:
         return list(told)
     moved = on_day(candidates[0], after, sentence, book)
@@ -160,7 +160,9 @@ def denied_and_told(sentence: Sentence, book: RuleBook) -> tuple[Due, Due] | Non
     return (denied[0], said[0]) if len(denied) == len(said) == 1 else None
 
 
-def on_day(known: Claim | Memory, due: Due, sentence: Sentence, book: RuleBook) -> Claim | None:
+def on_day(
+    known: Claim | StoredBelief, due: Due, sentence: Sentence, book: RuleBook
+) -> Claim | None:
     """What is known, on another day; nothing if its own is not written in its text."""
     text = with_day(known, due, sentence, book)
     if text is None:
@@ -229,7 +231,9 @@ def says_moved(sentence: Sentence, book: RuleBook) -> bool:
     return bool(sentence.denied) or book.instead.moved.search(sentence.plain) is not None
 
 
-def may_be_moved(claim: Claim, known: Claim | Memory, sentence: Sentence, book: RuleBook) -> bool:
+def may_be_moved(
+    claim: Claim, known: Claim | StoredBelief, sentence: Sentence, book: RuleBook
+) -> bool:
     """Whether a claim is about the matter of another, which is to be at another time.
 
     Where that is not said in words ("the dentist is on Friday"), only of what is still to come, and
@@ -248,16 +252,18 @@ def may_be_moved(claim: Claim, known: Claim | Memory, sentence: Sentence, book: 
     return one == other or (bool(bare) and bare == other_bare)
 
 
-def with_day(known: Claim | Memory, due: Due, sentence: Sentence, book: RuleBook) -> str | None:
+def with_day(
+    known: Claim | StoredBelief, due: Due, sentence: Sentence, book: RuleBook
+) -> str | None:
     """What is known with another day in its text; nothing if its own is not written there."""
     before = known_day(known, sentence, book)
     return known.text.replace(before, due.text) if before and before in known.text else None
 
 
-def known_day(known: Claim | Memory, sentence: Sentence, book: RuleBook) -> str:
+def known_day(known: Claim | StoredBelief, sentence: Sentence, book: RuleBook) -> str:
     """The day on which something is to be, as it was written when it was said."""
     zone = sentence.message.zone
-    told_zone = get_told_zone(known, zone) if isinstance(known, Memory) else zone
+    told_zone = get_told_zone(known, zone) if isinstance(known, StoredBelief) else zone
     return day_written(known.due_at, told_zone, book) if known.due_at else ""
 
 
@@ -288,7 +294,7 @@ def instead_of(
     return in_its_words(claim, same[0], sentence, book)
 
 
-def is_same_matter(claim: Claim, known: Claim | Memory, book: RuleBook) -> bool:
+def is_same_matter(claim: Claim, known: Claim | StoredBelief, book: RuleBook) -> bool:
     """Whether all that one is about the other is about, too; of a promise, also to whom."""
     if known.kind == "expectation" and is_of_another(claim.text, known.text, book):
         return False

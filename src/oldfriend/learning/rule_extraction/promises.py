@@ -13,7 +13,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import Micros, get_start_of_day
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.lang.language_pack import get_traits, list_languages
@@ -107,7 +107,7 @@ def without_ended(claims: Iterable[Claim], sentences: Sequence[Read]) -> Iterato
     return (each for each in claims if each not in ended)
 
 
-def plan_of(awaited: Memory | Claim) -> tuple[str, Micros | None]:
+def plan_of(awaited: StoredBelief | Claim) -> tuple[str, Micros | None]:
     """The text of something that is to be, and when it is due."""
     return awaited.text, awaited.due_at
 
@@ -221,7 +221,7 @@ def place_to_go(text: str, language: str) -> str:
     return ""
 
 
-def fulfilled(promise: Memory, sentence: Sentence) -> Claim:
+def fulfilled(promise: StoredBelief, sentence: Sentence) -> Claim:
     """That a promise was kept, by what a sentence says."""
     return Claim(
         kind=promise.kind,
@@ -235,7 +235,7 @@ def fulfilled(promise: Memory, sentence: Sentence) -> Claim:
     )
 
 
-def is_own_promise(memory: Memory) -> bool:
+def is_own_promise(memory: StoredBelief) -> bool:
     """Whether the person has promised it, or asked to be reminded of it."""
     return memory.kind == "commitment" and memory.subject == "person" and memory.ended_at is None
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.learning.reflection_context import ReflectionContext
 from oldfriend.learning.reflection_output import Idea, IdeaKind
 from oldfriend.learning.similarity import compute_similarity, get_canonical_stems, get_thresholds
@@ -148,7 +148,7 @@ def check_citations(
     return None
 
 
-def can_be_children(cited: Sequence[Memory]) -> bool:
+def can_be_children(cited: Sequence[StoredBelief]) -> bool:
     """Return whether a pattern may generalize these: several patterns that generalize no others."""
     plain = [
         each

@@ -10,7 +10,7 @@ from oldfriend.domain.belief_kinds import (
     OCCURRENCE_KINDS,
 )
 from oldfriend.domain.clock import DAY
-from oldfriend.domain.memories import LIVE_STATUSES, Category, Memory
+from oldfriend.domain.memories import LIVE_STATUSES, Category, StoredBelief
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.lang.detection import detect_language
 from oldfriend.lang.language_pack import list_languages
@@ -205,7 +205,7 @@ def check_target(case: ValidationCase) -> RejectionReason | None:
     return None
 
 
-def can_affect(claim: Claim, target: Memory) -> bool:
+def can_affect(claim: Claim, target: StoredBelief) -> bool:
     """Return whether a claim may have this effect on that memory."""
     if claim.effect in ENDING_EFFECTS:
         return claim.kind in OCCURRENCE_KINDS and target.kind in FUTURE_KINDS

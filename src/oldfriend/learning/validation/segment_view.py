@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from oldfriend.domain.ids import MemoryId, MessageId
-from oldfriend.domain.memories import Entity, Memory
+from oldfriend.domain.memories import Entity, StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
 from oldfriend.lang.language_pack import list_languages
@@ -22,7 +22,7 @@ class SegmentView:
     names: frozenset[str]  # case-folded names of known and mentioned entities
     mentions: tuple[EntityMention, ...]  # entities named in the segment
     messages: Mapping[MessageId, Message]
-    known: Mapping[MemoryId, Memory]
+    known: Mapping[MemoryId, StoredBelief]
     all_messages: tuple[Message, ...]  # with the context messages, oldest first
 
     def list_before(self, message: Message) -> tuple[Message, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.critical_tokens import parse_number_word
@@ -54,7 +54,7 @@ class DoubtedWords:
     """What is in doubt and waits, beside what is believed."""
 
     claims: Sequence[Claim]
-    believed: Sequence[Claim | Memory]
+    believed: Sequence[Claim | StoredBelief]
 
     def are_told_by(self, sentence: str, language: str) -> bool:
         """Return whether a sentence tells what waits, rather than something that is believed."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import ObjectId, PersonId
-from oldfriend.domain.memories import Entity, JournalEntry, Memory, Summary
+from oldfriend.domain.memories import Entity, JournalEntry, StoredBelief, Summary
 from oldfriend.memory.deletion.memory_snapshot import (
     MemorySnapshot,
     MessageVersion,
@@ -399,7 +399,7 @@ def collect_forgotten_quotes(
     keys_by_deleted: dict[bool, set[str]] = {True: set(), False: set()}
     for each in snapshot.evidence:
         entry = latest.get(ObjectId(each.object))
-        if each.supports and entry is not None and isinstance(entry.after, Memory):
+        if each.supports and entry is not None and isinstance(entry.after, StoredBelief):
             kind, key = entry.after.kind, entry.after.key
             quote_keys = format_quote_keys(kind, key, each.quote, said_at=each.said_at)
             keys_by_deleted[entry.object_id in deleted].update(quote_keys)

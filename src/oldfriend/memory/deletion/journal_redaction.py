@@ -16,7 +16,7 @@ from oldfriend.domain.memories import (
     Entity,
     JournalEntry,
     JournalObject,
-    Memory,
+    StoredBelief,
     Summary,
 )
 from oldfriend.memory.belief_views import to_json
@@ -88,7 +88,7 @@ def redact_belief(after: JournalObject, plan: DeletionPlan) -> JournalObject:
     descriptions.
     """
     deleted_ids = plan.deleted_ids
-    if isinstance(after, Memory):
+    if isinstance(after, StoredBelief):
         return replace(
             after,
             entities=tuple(each for each in after.entities if each not in deleted_ids),

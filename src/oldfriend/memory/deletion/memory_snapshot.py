@@ -13,7 +13,7 @@ from oldfriend.db.message_numbers import load_all_numbers, resolve_ids
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.codec import Reference, unpack_references, unpack_sources
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.memories import Entity, JournalEntry, Memory
+from oldfriend.domain.memories import Entity, JournalEntry, StoredBelief
 from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.deletion.own_records import OwnRecord, list_own_records
 from oldfriend.memory.journal import list_journal
@@ -212,7 +212,7 @@ async def list_chat_titles(tx: Transaction, person: PersonId) -> list[str]:
 def join_entry_text(entry: JournalEntry) -> str:
     """Return all text of a decision, line by line."""
     after = entry.after
-    if isinstance(after, Memory):
+    if isinstance(after, StoredBelief):
         parts = [after.text, after.key, after.value, *after.tags, *after.cues]
     elif isinstance(after, Entity):
         parts = [after.name, after.description, *after.aliases]

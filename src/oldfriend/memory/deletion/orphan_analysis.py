@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.ids import ObjectId
-from oldfriend.domain.memories import Entity, JournalEntry, JournalObject, Memory, Summary
+from oldfriend.domain.memories import Entity, JournalEntry, JournalObject, StoredBelief, Summary
 from oldfriend.domain.supersession import (
     REVERSIBLE_OPS,
     find_prior_entry,
@@ -112,7 +112,7 @@ def select_derived_beliefs(
             each: entry
             for each, entry in latest.items()
             if each not in reached
-            and isinstance(entry.after, Memory)
+            and isinstance(entry.after, StoredBelief)
             and not is_written_by_person(entry)
             and not reached.isdisjoint(list_premises(entry.after))
         }
@@ -155,7 +155,7 @@ def select_sibling_beliefs(
         for each, entry in latest.items()
         if each in found
         and each not in deleted
-        and isinstance(entry.after, Memory)
+        and isinstance(entry.after, StoredBelief)
         and entry.after.ended_at is None
     }
 
@@ -194,7 +194,7 @@ def collect_named_entities(entries: Iterable[JournalEntry]) -> frozenset[ObjectI
     return frozenset[ObjectId](
         name
         for entry in entries
-        if isinstance(entry.after, Memory)
+        if isinstance(entry.after, StoredBelief)
         for name in entry.after.entities
     )
 
@@ -211,7 +211,7 @@ def is_written_by_person(entry: JournalEntry) -> bool:
 
 def is_rejected(entry: JournalEntry) -> bool:
     """Whether a memory was rejected by the person."""
-    return isinstance(entry.after, Memory) and entry.after.status == "rejected"
+    return isinstance(entry.after, StoredBelief) and entry.after.status == "rejected"
 
 
 def select_affected_segments(
@@ -292,7 +292,7 @@ def select_reopened(
         earlier = find_prior_entry(by_seq, entry)
         if each not in deleted and is_overtaken and earlier is not None:
             reopened[each] = earlier
-    memories = [entry.after for entry in latest.values() if isinstance(entry.after, Memory)]
+    memories = [entry.after for entry in latest.values() if isinstance(entry.after, StoredBelief)]
     return {
         each: earlier
         for each, earlier in reopened.items()
@@ -301,10 +301,10 @@ def select_reopened(
 
 
 def is_superseded_further(
-    after: JournalObject, memories: Sequence[Memory], deleted: Collection[ObjectId]
+    after: JournalObject, memories: Sequence[StoredBelief], deleted: Collection[ObjectId]
 ) -> bool:
     """Whether a remaining memory holds in this one's place, where several values may hold."""
-    if not isinstance(after, Memory) or is_single_valued(after):
+    if not isinstance(after, StoredBelief) or is_single_valued(after):
         return False
     replacements = list_replacements(after, memories)
     return any(each.ended_at is None and each.id not in deleted for each in replacements)

@@ -21,7 +21,7 @@ from oldfriend.domain.ids import (
     build_id_patterns,
     shorten_id,
 )
-from oldfriend.domain.memories import Entity, JournalEntry, JournalObject, Memory, Summary
+from oldfriend.domain.memories import Entity, JournalEntry, JournalObject, StoredBelief, Summary
 from oldfriend.memory.belief_views import MAX_ID_CANDIDATES, list_entities, list_memories
 from oldfriend.memory.deletion.memory_snapshot import MemorySnapshot, join_entry_text, load_snapshot
 from oldfriend.memory.deletion.orphan_analysis import (
@@ -397,7 +397,7 @@ async def select_about(tx: Transaction, person: PersonId, name: str) -> Deletion
     )
 
 
-def join_memory_text(memory: Memory) -> str:
+def join_memory_text(memory: StoredBelief) -> str:
     """Return all text of a memory, line by line."""
     return "\n".join([memory.text, memory.key, memory.value, *memory.tags, *memory.cues])
 

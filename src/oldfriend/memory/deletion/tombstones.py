@@ -21,7 +21,7 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import MAX_TIME, MINUTE, Micros
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.memories import Memory, MemoryKind
+from oldfriend.domain.memories import MemoryKind, StoredBelief
 from oldfriend.domain.messages import Chat, sanitize_text
 from oldfriend.domain.unicode_text import normalize
 
@@ -220,7 +220,7 @@ def fingerprint_message(key: bytes, words: str, *, said_at: Micros) -> tuple[str
     return (fingerprint_words(key, f"{said_at // MINUTE} {words}"),)
 
 
-def fingerprint_belief(key: bytes, memory: Memory) -> tuple[str, ...]:
+def fingerprint_belief(key: bytes, memory: StoredBelief) -> tuple[str, ...]:
     """Return the fingerprints of a memory: of its text, and of its key and value."""
     content = format_belief_words(memory.kind, memory.key, memory.value)
     return tuple(fingerprint_words(key, each) for each in (memory.text, content) if each)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_times import get_told_zone, is_whole_day
 from oldfriend.domain.clock import Micros, from_micros, to_micros
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.lang.language_pack import choose_language_with, list_languages, load_language_pack
 from oldfriend.memory.calendar_days import list_due_between, list_events_between
 from oldfriend.memory.receipts import ReceiptItem
@@ -260,7 +260,7 @@ def is_about(task: Task, words: frozenset[int], language: str) -> bool:
     return bool(words) and words <= own and 2 * len(words) >= len(own)
 
 
-def build_entry(memory: Memory, at: Micros, wording: TaskWording, zone: str) -> Entry:
+def build_entry(memory: StoredBelief, at: Micros, wording: TaskWording, zone: str) -> Entry:
     """Build the entry of something that is believed to come."""
     is_day = bool(memory.grain) or is_whole_day(at, get_told_zone(memory, zone))
     return Entry(

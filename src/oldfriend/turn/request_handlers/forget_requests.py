@@ -15,7 +15,7 @@ from oldfriend.channels.channel import PROGRAM_CHANNELS
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import AmbiguousName, NotFound
 from oldfriend.domain.ids import PersonId, TurnId, new_id, shorten_id
-from oldfriend.domain.memories import Memory
+from oldfriend.domain.memories import StoredBelief
 from oldfriend.lang.command_menu import CommandMenu
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.model import ToolCall
@@ -74,7 +74,7 @@ class ForgettingPreview:
     def beliefs(self) -> list[str]:
         """The texts of the beliefs."""
         deleted = (entry.after for entry in self.plan.deleted.values())
-        return [each.text for each in deleted if isinstance(each, Memory)]
+        return [each.text for each in deleted if isinstance(each, StoredBelief)]
 
     @property
     def counts(self) -> dict[str, int]:

@@ -14,7 +14,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import MemoryId, ObjectId, TurnId, new_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Memory, MemoryState
+from oldfriend.domain.memories import MemoryState, StoredBelief
 from oldfriend.domain.supersession import get_valid_since
 from oldfriend.lang.clause_splitting import PAUSE
 from oldfriend.lang.command_menu import CommandMenu
@@ -135,7 +135,7 @@ async def find_belief(context: ToolContext, text: str) -> MemoryState:
     return found[0]
 
 
-def says_same(text: str, memory: Memory) -> bool:
+def says_same(text: str, memory: StoredBelief) -> bool:
     """Tell whether a text has the content words of a memory, and no others."""
     terms = collect_content_terms(text, memory.language)
     return bool(terms) and terms == collect_content_terms(memory.text, memory.language)
@@ -184,7 +184,9 @@ def find_change(
     return said_at if has_changed and value != state.memory.value and is_later else None
 
 
-def list_added_terms(context: ToolContext, memory: Memory, change: CorrectBelief) -> frozenset[int]:
+def list_added_terms(
+    context: ToolContext, memory: StoredBelief, change: CorrectBelief
+) -> frozenset[int]:
     """Return the content words of a correction that the belief did not have."""
     language = context.utterance.message.language
     new, old = (collect_content_terms(each, language) for each in (change.text, memory.text))
@@ -194,7 +196,7 @@ def list_added_terms(context: ToolContext, memory: Memory, change: CorrectBelief
 async def may_be_about_another(
     context: ToolContext,
     words: MatchedWords,
-    memory: Memory,
+    memory: StoredBelief,
     change: CorrectBelief,
     added: frozenset[int],
 ) -> bool:
@@ -247,7 +249,7 @@ def is_stated(context: ToolContext, words: MatchedWords, added: frozenset[int]) 
     )
 
 
-def ask_first(context: ToolContext, memory: Memory, change: CorrectBelief) -> ToolOutput:
+def ask_first(context: ToolContext, memory: StoredBelief, change: CorrectBelief) -> ToolOutput:
     """Have the person asked whether a correction is right."""
     say = CommandMenu.load(context.utterance.system_language).say
     arguments: dict[str, JsonValue] = {
@@ -265,7 +267,7 @@ def ask_first(context: ToolContext, memory: Memory, change: CorrectBelief) -> To
     )
 
 
-def correct(context: ToolContext, memory: Memory, change: CorrectBelief) -> ToolOutput:
+def correct(context: ToolContext, memory: StoredBelief, change: CorrectBelief) -> ToolOutput:
     """Return what is corrected; the person reads it below the reply."""
     say = CommandMenu.load(context.utterance.system_language).say
     told = say["corrected" if change.since is None else "corrected_since"]
