@@ -32,10 +32,10 @@ from oldfriend.search import (
     encode_document_terms,
     search,
 )
+from oldfriend_evals.bench_measures import Measure, Scope, build_lower_target
 from oldfriend_evals.lives.life import Belief, Life
 from oldfriend_evals.lives.life_files import LANGUAGES, load_life
 from oldfriend_evals.lives.questions import LifeQuestion, load_questions
-from oldfriend_evals.measures import Measure, Scope, build_lower_target
 from oldfriend_evals.temporary_stores import open_temporary_store
 
 SOMEBODY: Final = PersonId("somebody")

@@ -12,8 +12,8 @@ from oldfriend.domain.messages import Person
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.recalled import RecallQuery
 from oldfriend_evals.bench_learning import store_beliefs
+from oldfriend_evals.bench_measures import Measure, Scope, build_upper_target, measure_medians_ms
 from oldfriend_evals.corpus import FIRST_DAY
-from oldfriend_evals.measures import Measure, Scope, build_upper_target, measure_medians_ms
 from oldfriend_evals.speed import CACHE_WARMING, Setting, open_setting, recall_for_question
 
 Action: TypeAlias = Callable[[AppContext, Person, str], Awaitable[object]]

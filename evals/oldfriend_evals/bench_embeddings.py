@@ -11,8 +11,7 @@ import numpy as np
 from oldfriend.app.app_context import AppContext
 from oldfriend.runtime.wiring import load_minilm_tokenizer
 from oldfriend_evals.baselines import FloatGraph
-from oldfriend_evals.corpus import list_remarks, list_sentences
-from oldfriend_evals.measures import (
+from oldfriend_evals.bench_measures import (
     Measure,
     Scope,
     build_lower_target,
@@ -20,6 +19,7 @@ from oldfriend_evals.measures import (
     build_upper_target,
     measure_medians_ms,
 )
+from oldfriend_evals.corpus import list_remarks, list_sentences
 from oldfriend_evals.temporary_stores import open_temporary_store
 
 SHORT = range(13, 18)  # pieces; about fifteen

@@ -31,8 +31,8 @@ from oldfriend.turn.turn_outcome import Utterance
 from oldfriend_evals.baselines import build_fts_query
 from oldfriend_evals.bench_beliefs import MOST
 from oldfriend_evals.bench_learning import BENCH, WRITTEN_AT_ONCE, YEARS, store_beliefs
+from oldfriend_evals.bench_measures import Measure, Scope, build_upper_target, measure_medians_ms
 from oldfriend_evals.corpus import FIRST_DAY
-from oldfriend_evals.measures import Measure, Scope, build_upper_target, measure_medians_ms
 from oldfriend_evals.speed import CACHE_WARMING, Setting, open_setting
 
 ASKED: Final = 100

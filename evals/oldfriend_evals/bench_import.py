@@ -11,8 +11,8 @@ from oldfriend.domain.clock import from_micros
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.llm.embedding import Embedder
 from oldfriend.search import build_embedding_text
+from oldfriend_evals.bench_measures import Measure, Scope, build_lower_target
 from oldfriend_evals.corpus import build_sessions
-from oldfriend_evals.measures import Measure, Scope, build_lower_target
 from oldfriend_evals.processes import build_command, measure_processor_s
 from oldfriend_evals.temporary_stores import open_temporary_store
 

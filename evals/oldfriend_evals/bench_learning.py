@@ -33,8 +33,8 @@ from oldfriend.memory.segments import Segment
 from oldfriend.memory.sessions import ensure_closed_session
 from oldfriend.memory.vectors import save_belief_vectors
 from oldfriend_evals.baselines import PlainRows, PlainSearch, build_fts_query
+from oldfriend_evals.bench_measures import Measure, Scope, build_upper_target, measure_medians_ms
 from oldfriend_evals.corpus import FIRST_DAY, build_sessions, draw_vectors, list_sentences
-from oldfriend_evals.measures import Measure, Scope, build_upper_target, measure_medians_ms
 from oldfriend_evals.temporary_stores import KnownVectors, build_history, open_temporary_store
 
 KINDS: Final[Sequence[tuple[MemoryKind, float]]] = (

@@ -7,7 +7,7 @@ from functools import partial
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.messages import Person
 from oldfriend.memory.index_cache import IndexCache
-from oldfriend_evals.measures import (
+from oldfriend_evals.bench_measures import (
     Measure,
     Scope,
     build_lower_target,

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from oldfriend.db.database import Database
 from oldfriend.queues.queue import ack, claim_jobs, enqueue, release_lease
 from oldfriend.runtime.wiring import open_database
-from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
+from oldfriend_evals.bench_measures import Measure, Scope, build_unmeasured, build_upper_target
 
 FEW, MANY, QUITE_SOME = 1_000, 1_000_000, 50_000
 PER_PARTITION = 10

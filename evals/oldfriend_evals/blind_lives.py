@@ -36,7 +36,7 @@ from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_app
 from oldfriend.turn.recalled import RecallQuery
 from oldfriend.turn.retrieval import recall
-from oldfriend_evals.measures import Measure, Scope, build_lower_target, build_upper_target
+from oldfriend_evals.bench_measures import Measure, Scope, build_lower_target, build_upper_target
 from oldfriend_evals.temporary_stores import build_settings
 
 FOLDER: Final = Path(__file__).parent / "blind"

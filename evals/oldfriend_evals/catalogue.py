@@ -9,12 +9,12 @@ from typing import TypeAlias
 
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend_evals.answers import measure_answers
-from oldfriend_evals.asked_tasks import measure_asked_tasks
 from oldfriend_evals.bench_beliefs import measure_belief_recall
 from oldfriend_evals.bench_embeddings import measure_embedding
 from oldfriend_evals.bench_entities import measure_relations
 from oldfriend_evals.bench_import import measure_import
 from oldfriend_evals.bench_learning import measure_learning
+from oldfriend_evals.bench_measures import Measure, Scope, build_unmeasured
 from oldfriend_evals.bench_quantization import measure_quantization
 from oldfriend_evals.bench_queue import measure_queue_claims
 from oldfriend_evals.blind_lives import measure_blind_lives
@@ -29,7 +29,6 @@ from oldfriend_evals.lives.scorecard import measure_lives
 from oldfriend_evals.lives.state_scorecard import measure_companion_state
 from oldfriend_evals.load import measure_load
 from oldfriend_evals.measurement_phrases import measure_measurement_phrases
-from oldfriend_evals.measures import Measure, Scope, build_unmeasured
 from oldfriend_evals.model_reading import measure_model_reading
 from oldfriend_evals.page_events import measure_page_events
 from oldfriend_evals.page_lists import measure_page_lists
@@ -44,6 +43,7 @@ from oldfriend_evals.retrieval_quality import measure_retrieval
 from oldfriend_evals.rule_reading import measure_rule_reading
 from oldfriend_evals.second_search import measure_second_search
 from oldfriend_evals.speed import measure_adding, measure_crowd, measure_recall, measure_turn
+from oldfriend_evals.task_request_eval import measure_task_requests
 from oldfriend_evals.telegram_load import measure_telegram
 from oldfriend_evals.throughput import measure_turns
 
@@ -58,7 +58,7 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
         "belief recall": measure_belief_recall,
         "relations": measure_relations,
         "answers": measure_answers,
-        "asked tasks": measure_asked_tasks,
+        "task requests": measure_task_requests,
         "measurement phrases": measure_measurement_phrases,
         "blind lives": measure_blind_lives,
         "grader": measure_grader,
@@ -100,6 +100,7 @@ MEASUREMENTS: Mapping[str, Measurement] = MappingProxyType(
 
 OLD_NAMES: Mapping[str, str] = MappingProxyType(
     {
+        "asked tasks": "task requests",
         "finding": "retrieval",
         "remembering": "belief recall",
         "ties": "relations",

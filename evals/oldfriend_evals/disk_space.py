@@ -27,9 +27,9 @@ from oldfriend.queues.queue import claim_jobs, find_next_due
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.bench_measures import Measure, Scope, build_upper_target
 from oldfriend_evals.corpus import FIRST_DAY, build_sessions, list_sentences
 from oldfriend_evals.lives.simulation import Calendar
-from oldfriend_evals.measures import Measure, Scope, build_upper_target
 from oldfriend_evals.model_roles import with_models
 from oldfriend_evals.temporary_stores import CHANNEL, build_settings
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.bench_measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.corpus import list_questions
-from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.processes import (
     build_command,
     measure_disk_mb,

@@ -7,8 +7,8 @@ two lives, by a writer who had seen no code.
 import json
 from typing import Final
 
+from oldfriend_evals.bench_measures import Measure, Scope
 from oldfriend_evals.blind_lives import FOLDER, Record, load_blind_life, read_lines
-from oldfriend_evals.measures import Measure, Scope
 from oldfriend_evals.reply_grading import grade_reply
 
 REPLIES: Final = FOLDER / "replies.jsonl"

@@ -17,15 +17,15 @@ from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.bench_server import ANSWERS_S, Line, connect, create_token, serve
-from oldfriend_evals.corpus import build_sessions
-from oldfriend_evals.measures import (
+from oldfriend_evals.bench_measures import (
     Measure,
     Scope,
     build_unmeasured,
     build_upper_target,
     measure_processor_ms,
 )
+from oldfriend_evals.bench_server import ANSWERS_S, Line, connect, create_token, serve
+from oldfriend_evals.corpus import build_sessions
 from oldfriend_evals.processes import ProcessFailed
 from oldfriend_evals.temporary_stores import build_settings, open_temporary_store
 

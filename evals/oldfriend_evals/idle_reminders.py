@@ -8,8 +8,8 @@ from typing import Final
 
 from oldfriend.domain.clock import DAY
 from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.bench_measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.bench_server import Server, serve
-from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.reminders_due import fill_reminders
 from oldfriend_evals.temporary_stores import build_settings
 

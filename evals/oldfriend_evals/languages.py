@@ -17,6 +17,7 @@ import numpy as np
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.search import QueryEmbedding, SearchQuery, search
 from oldfriend.search.tokenizer import is_unspaced, tokenize
+from oldfriend_evals.bench_measures import Measure, Scope, build_lower_target
 from oldfriend_evals.datasets import (
     Conversation,
     Query,
@@ -24,7 +25,6 @@ from oldfriend_evals.datasets import (
     load_own_conversations,
 )
 from oldfriend_evals.lbfgs import Doubles
-from oldfriend_evals.measures import Measure, Scope, build_lower_target
 from oldfriend_evals.retrieval_eval import UNASKED, Embed, build_index, compute_auc, embed_query
 from oldfriend_evals.retrieval_quality import Embedding
 from oldfriend_evals.temporary_stores import open_temporary_store

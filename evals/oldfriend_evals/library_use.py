@@ -14,8 +14,8 @@ from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
+from oldfriend_evals.bench_measures import Measure, Scope, build_upper_target, measure_medians_ms
 from oldfriend_evals.footprint import fill_store
-from oldfriend_evals.measures import Measure, Scope, build_upper_target, measure_medians_ms
 from oldfriend_evals.processes import ProcessFailed
 from oldfriend_evals.temporary_stores import KnownVectors, build_history, open_temporary_store
 

@@ -19,14 +19,14 @@ from oldfriend.llm.model import CallSink
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.worker import run_worker
-from oldfriend_evals.corpus import build_sessions
-from oldfriend_evals.measures import (
+from oldfriend_evals.bench_measures import (
     Measure,
     Scope,
     build_lower_target,
     build_unmeasured,
     build_upper_target,
 )
+from oldfriend_evals.corpus import build_sessions
 from oldfriend_evals.processes import read_resident
 from oldfriend_evals.temporary_stores import KnownVectors, open_temporary_store
 from oldfriend_evals.workers import run_workers, wait_until_answered

@@ -17,8 +17,8 @@ from oldfriend.turn.request_handlers.measurement_requests import (
     RecordMeasurements,
     handle_measurement,
 )
-from oldfriend_evals.asked_tasks import read_cases, say
-from oldfriend_evals.measures import Measure, Scope
+from oldfriend_evals.bench_measures import Measure, Scope
+from oldfriend_evals.task_request_eval import read_cases, say
 from oldfriend_evals.temporary_stores import open_temporary_store
 
 MATERIAL: Final = Path(__file__).parent / "measurement_phrases.jsonl"

@@ -40,6 +40,7 @@ from oldfriend.memory.segments import count_segments
 from oldfriend.queues.queue import claim_jobs
 from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.bench_measures import Measure, Scope, build_lower_target, build_upper_target
 from oldfriend_evals.blind_lives import (
     FOLDER,
     ROLES,
@@ -52,7 +53,6 @@ from oldfriend_evals.blind_lives import (
     load_blind_life,
 )
 from oldfriend_evals.lives.simulation import Calendar
-from oldfriend_evals.measures import Measure, Scope, build_lower_target, build_upper_target
 from oldfriend_evals.model_roles import with_models
 from oldfriend_evals.temporary_stores import build_settings
 

@@ -20,6 +20,7 @@ from typing import Final
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.bench_measures import Measure, Scope, build_upper_target
 from oldfriend_evals.bench_server import (
     Server,
     connect,
@@ -27,7 +28,6 @@ from oldfriend_evals.bench_server import (
     serve,
     serve_baseline,
 )
-from oldfriend_evals.measures import Measure, Scope, build_upper_target
 from oldfriend_evals.processes import ProcessFailed
 from oldfriend_evals.temporary_stores import build_settings
 

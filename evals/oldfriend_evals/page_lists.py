@@ -31,8 +31,8 @@ from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.bench_learning import store_beliefs
+from oldfriend_evals.bench_measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.bench_server import Line, Server, connect, create_token, serve, serve_baseline
-from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.processes import ProcessFailed
 from oldfriend_evals.temporary_stores import build_history, build_settings
 

@@ -18,8 +18,8 @@ from typing_extensions import override
 
 from oldfriend.inbound.account_linking import create_sign_in_link
 from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.bench_measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.bench_server import serve
-from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.page_scrolling import has_playwright, launch_browser
 from oldfriend_evals.temporary_stores import build_history, build_settings
 

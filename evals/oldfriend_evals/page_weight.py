@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.bench_measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.bench_server import Line, connect, create_token, serve
-from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.processes import measure_processor_s
 from oldfriend_evals.temporary_stores import build_settings
 

@@ -4,7 +4,7 @@ from functools import partial
 
 from oldfriend.llm.reading import OWN_SPEAKER, Passage
 from oldfriend.turn.reply_context import MAX_READ_OFFLINE
-from oldfriend_evals.measures import Measure, Scope, build_unmeasured, measure_medians_ms
+from oldfriend_evals.bench_measures import Measure, Scope, build_unmeasured, measure_medians_ms
 from oldfriend_evals.reader.material import list_passages, load_chats
 from oldfriend_evals.temporary_stores import open_temporary_store
 

@@ -25,8 +25,8 @@ from oldfriend.runtime.wiring import open_app, open_database
 from oldfriend.tasks.reminder_jobs import schedule_reminder
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_store import save_task
+from oldfriend_evals.bench_measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.bench_server import start_process
-from oldfriend_evals.measures import Measure, Scope, build_unmeasured, build_upper_target
 from oldfriend_evals.reminder_worker import PLATFORM
 from oldfriend_evals.temporary_stores import build_settings
 

@@ -39,6 +39,7 @@ from oldfriend.turn.tools.tool import InMemoryToolCallStore
 from oldfriend.turn.tools.tool_registry import TOOLS
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Utterance
+from oldfriend_evals.bench_measures import Measure, Scope, build_lower_target, build_upper_target
 from oldfriend_evals.blind_lives import (
     FOLDER,
     BlindLife,
@@ -48,7 +49,6 @@ from oldfriend_evals.blind_lives import (
     say_all,
 )
 from oldfriend_evals.lives.simulation import Calendar
-from oldfriend_evals.measures import Measure, Scope, build_lower_target, build_upper_target
 from oldfriend_evals.model_reading import ReadingCost, ScriptedReader, flatten
 from oldfriend_evals.model_roles import with_models
 from oldfriend_evals.temporary_stores import build_settings

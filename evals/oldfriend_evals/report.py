@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 from oldfriend import __version__
 from oldfriend.domain.clock import Micros, from_micros
-from oldfriend_evals.measures import Measure, Target
+from oldfriend_evals.bench_measures import Measure, Target
 
 HEADS = ("what", "measured", "reference", "ratio", "target", "reached")
 LIBRARIES = ("apsw", "numpy", "onnxruntime")

@@ -9,8 +9,8 @@ import numpy as np
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.search.fusion import load_weights
 from oldfriend.search.types import MIN_ANSWER_PROBABILITY
+from oldfriend_evals.bench_measures import Measure, Scope, build_lower_target, build_unmeasured
 from oldfriend_evals.datasets import load_locomo_conversations, load_own_conversations
-from oldfriend_evals.measures import Measure, Scope, build_lower_target, build_unmeasured
 from oldfriend_evals.retrieval_eval import (
     Case,
     Learned,

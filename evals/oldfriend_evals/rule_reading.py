@@ -33,6 +33,7 @@ from oldfriend.llm.reading import FactTagger
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.segments import list_segments
 from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.bench_measures import Measure, Scope, build_upper_target
 from oldfriend_evals.blind_lives import (
     BlindLife,
     Stored,
@@ -40,7 +41,6 @@ from oldfriend_evals.blind_lives import (
     load_blind_life,
     say_all,
 )
-from oldfriend_evals.measures import Measure, Scope, build_upper_target
 from oldfriend_evals.temporary_stores import build_history, build_settings, open_temporary_store
 
 TEXTS: Final = ("ok 123", "Yesterday I went to the market, then home, and later out. " * 3)

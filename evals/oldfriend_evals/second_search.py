@@ -16,8 +16,14 @@ from oldfriend.turn.reply_context import MAX_RECALLED
 from oldfriend.turn.tools.search_memory import build_search_tool
 from oldfriend.turn.tools.tool import ToolContext
 from oldfriend.turn.turn_outcome import Utterance
+from oldfriend_evals.bench_measures import (
+    Action,
+    Measure,
+    Scope,
+    build_upper_target,
+    measure_medians_ms,
+)
 from oldfriend_evals.corpus import FIRST_DAY
-from oldfriend_evals.measures import Action, Measure, Scope, build_upper_target, measure_medians_ms
 from oldfriend_evals.speed import CACHE_WARMING, Setting, open_setting
 
 ROOM: Final = 1_500

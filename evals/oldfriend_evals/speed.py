@@ -24,8 +24,7 @@ from oldfriend.replies.reply_worker import answer_message
 from oldfriend.turn.recalled import RecallQuery, RecallResult
 from oldfriend.turn.retrieval import recall
 from oldfriend_evals.baselines import BareInsert, PlainSearch, build_fts_query
-from oldfriend_evals.corpus import FIRST_DAY, build_sessions, draw_vectors, list_questions
-from oldfriend_evals.measures import (
+from oldfriend_evals.bench_measures import (
     Action,
     Measure,
     Scope,
@@ -33,6 +32,7 @@ from oldfriend_evals.measures import (
     build_upper_target,
     measure_medians_ms,
 )
+from oldfriend_evals.corpus import FIRST_DAY, build_sessions, draw_vectors, list_questions
 from oldfriend_evals.temporary_stores import KnownVectors, build_history, open_temporary_store
 
 ASKED = 200

@@ -22,6 +22,13 @@ from oldfriend.domain.errors import OldfriendError, PlatformRejected
 from oldfriend.inbound.receive import handle_event, listen_on_channel
 from oldfriend.runtime.bot_connections import open_bot
 from oldfriend.runtime.worker import run_worker
+from oldfriend_evals.bench_measures import (
+    Measure,
+    Scope,
+    build_lower_target,
+    build_unmeasured,
+    build_upper_target,
+)
 from oldfriend_evals.fake_bot_api import FIRST
 from oldfriend_evals.load import (
     AND_OTHERS,
@@ -30,13 +37,6 @@ from oldfriend_evals.load import (
     SLOW_S,
     list_remarks,
     open_store_with_model,
-)
-from oldfriend_evals.measures import (
-    Measure,
-    Scope,
-    build_lower_target,
-    build_unmeasured,
-    build_upper_target,
 )
 from oldfriend_evals.workers import run_workers
 

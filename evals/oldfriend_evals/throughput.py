@@ -18,8 +18,8 @@ from oldfriend.db.database import Row
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message
 from oldfriend.runtime.worker import CLAIM_BATCH_SIZE
 from oldfriend_evals.baselines import PRAGMAS
+from oldfriend_evals.bench_measures import Measure, Scope, build_lower_target
 from oldfriend_evals.load import CHATS, WARM, list_remarks, open_chats, open_store_with_model
-from oldfriend_evals.measures import Measure, Scope, build_lower_target
 from oldfriend_evals.slow_disk import use_slow_disk
 from oldfriend_evals.temporary_stores import open_temporary_store
 from oldfriend_evals.workers import run_workers, wait_until_answered

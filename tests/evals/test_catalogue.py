@@ -6,8 +6,8 @@ import pytest
 
 from oldfriend.domain.errors import InvalidInput
 from oldfriend_evals import catalogue
+from oldfriend_evals.bench_measures import Measure, Scope
 from oldfriend_evals.catalogue import MEASUREMENTS, OLD_NAMES, list_chosen, measure_in_process
-from oldfriend_evals.measures import Measure, Scope
 
 
 def test_all_measurements_run_unless_some_are_chosen():

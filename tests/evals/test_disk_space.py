@@ -2,8 +2,8 @@
 
 import pytest
 
+from oldfriend_evals.bench_measures import Scope
 from oldfriend_evals.disk_space import MOST_BYTES, live_and_measure, measure_disk_space
-from oldfriend_evals.measures import Scope
 
 MESSAGES = 120
 SCOPE = Scope(quick=True, locomo=None, float_model=None)

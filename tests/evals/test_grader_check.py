@@ -1,7 +1,7 @@
 """What the grader of replies lets pass is known, and does not grow."""
 
+from oldfriend_evals.bench_measures import Scope
 from oldfriend_evals.grader_check import measure_grader
-from oldfriend_evals.measures import Scope
 
 
 async def test_grader_passes_few_wrong_replies() -> None:

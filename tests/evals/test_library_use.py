@@ -2,8 +2,8 @@
 
 import pytest
 
+from oldfriend_evals.bench_measures import Scope
 from oldfriend_evals.library_use import measure_first_recall, measure_single_adds
-from oldfriend_evals.measures import Scope
 
 QUICK = Scope(quick=True, locomo=None, float_model=None)
 

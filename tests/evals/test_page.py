@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
+from oldfriend_evals.bench_measures import Scope
 from oldfriend_evals.bench_server import Server, connect, fetch_status, serve
-from oldfriend_evals.measures import Scope
 from oldfriend_evals.page_events import measure_first_word
 from oldfriend_evals.page_lists import API, PATHS, compare_with_baseline, fetch, serve_both
 from oldfriend_evals.page_loading import measure_page_loading

@@ -4,7 +4,7 @@ import pytest
 
 from oldfriend.domain.clock import MINUTE, SECOND
 from oldfriend_evals import reminders_due
-from oldfriend_evals.measures import Scope
+from oldfriend_evals.bench_measures import Scope
 from oldfriend_evals.reminder_worker import build_clock
 from oldfriend_evals.reminders_due import draw_dues, measure_lateness, measure_reminders
 

@@ -2,7 +2,7 @@
 
 import json
 
-from oldfriend_evals.measures import Measure, build_unmeasured, build_upper_target
+from oldfriend_evals.bench_measures import Measure, build_unmeasured, build_upper_target
 from oldfriend_evals.report import format_table, to_json
 
 MEASURES = [

@@ -9,8 +9,8 @@ from oldfriend.cli.open_context import load_settings_from_options
 from oldfriend.config.settings import limit_to_one_thread
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import StoreUnusable
+from oldfriend_evals.bench_measures import Measure, Scope
 from oldfriend_evals.catalogue import list_chosen, measure_in_process
-from oldfriend_evals.measures import Measure, Scope
 from oldfriend_evals.report import format_table, to_json
 
 

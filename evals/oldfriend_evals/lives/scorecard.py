@@ -11,6 +11,13 @@ from typing import Final, Literal
 from oldfriend.app.app_context import AppContext
 from oldfriend.llm.model import CompletionRequest, LanguageModel
 from oldfriend.llm.scripted import ScriptedModel
+from oldfriend_evals.bench_measures import (
+    Measure,
+    Scope,
+    Target,
+    build_lower_target,
+    build_upper_target,
+)
 from oldfriend_evals.lives.adversarial_extractor import (
     POISONED,
     GivenClaims,
@@ -21,7 +28,6 @@ from oldfriend_evals.lives.life import Life
 from oldfriend_evals.lives.life_files import LANGUAGES, load_life
 from oldfriend_evals.lives.oracle_judge import build_oracle_judge
 from oldfriend_evals.lives.simulation import SimulationResult, simulate_life
-from oldfriend_evals.measures import Measure, Scope, Target, build_lower_target, build_upper_target
 from oldfriend_evals.temporary_stores import open_temporary_store
 
 Reader = Literal["a hostile model", "a good model", "rules"]

@@ -6,11 +6,17 @@ For each of two who know each other, in houses of their own; then all of it is d
 from collections.abc import Mapping
 from typing import Final
 
+from oldfriend_evals.bench_measures import (
+    Measure,
+    Scope,
+    Target,
+    build_lower_target,
+    build_upper_target,
+)
 from oldfriend_evals.lives.life_files import PAIRS, load_life
 from oldfriend_evals.lives.replay_eval import ReplayComparison, derive_again
 from oldfriend_evals.lives.state_eval import StateFindings, simulate_and_inspect
 from oldfriend_evals.lives.turn_simulation import TurnSimulation
-from oldfriend_evals.measures import Measure, Scope, Target, build_lower_target, build_upper_target
 from oldfriend_evals.temporary_stores import open_temporary_store
 
 QUICK: Final = ("en.sunil", "zh.zhihao")

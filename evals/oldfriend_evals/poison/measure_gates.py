@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from oldfriend.learning import validate
 from oldfriend.learning.validation import evidence_checks, quoted_text, speech_acts
-from oldfriend_evals.measures import Measure, Scope, Target, build_upper_target
+from oldfriend_evals.bench_measures import Measure, Scope, Target, build_upper_target
 from oldfriend_evals.poison.cases import (
     SETS,
     HonestCase,

@@ -1,7 +1,7 @@
 """Update detection: how likely a message tells that something has changed or was wrong.
 
-Learned by `oldfriend_evals.later_links` from the features of `message_acts`, so that "everything
-lives in Obsidian now" is known for an update without a list of such words.
+Learned by `oldfriend_evals.update_link_training` from the features of `message_acts`, so that
+"everything lives in Obsidian now" is known for an update without a list of such words.
 """
 
 import math

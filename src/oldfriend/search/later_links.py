@@ -15,8 +15,8 @@ from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.tokenizer import is_stop_word, to_term, tokenize
 from oldfriend.search.types import Floats
 
-# Fitted by `oldfriend_evals.later_links` to the ended facts of the lives in `blind/` and to
-# `corrections/`. Held out, the message that changes another comes first among some hundred later
+# Fitted by `oldfriend_evals.update_link_training` to the ended facts of the lives in `blind/` and
+# to `corrections/`. Held out, the message that changes another comes first among some hundred later
 # ones in 65 of 100 corrections, and in 4 of 10 facts that have ended.
 IDF_WEIGHT: Final = 0.100
 SHARE_WEIGHT: Final = 6.95

@@ -13,10 +13,10 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import from_micros
+from oldfriend_evals.bench_measures import build_lower_target, build_upper_target
 from oldfriend_evals.lives.life_files import PAIRS
 from oldfriend_evals.lives.pair_eval import PairScorecard, score_pair
 from oldfriend_evals.lives.scorecard import TARGETS
-from oldfriend_evals.measures import build_lower_target, build_upper_target
 from tests.conftest import SIZE
 from tests.engines import SQLITE_ONLY
 

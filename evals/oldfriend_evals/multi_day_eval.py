@@ -1,6 +1,6 @@
 """What is told over several days, offline: corrections, totals of goals, limits, and mere talk.
 
-    python -m oldfriend_evals.over_days FILE ...
+    python -m oldfriend_evals.multi_day_eval FILE ...
 
 A file holds a case a line: ``{"id": "…", "kind": "…", "language": "en", "zone": "Europe/Lisbon",
 "messages": ["…"], "said_at": ["2026-12-01T09:00:00"]}``, and by its kind
@@ -11,8 +11,8 @@ A file holds a case a line: ``{"id": "…", "kind": "…", "language": "en", "zo
 - "limit": ``alerts``, the places of the messages after which it speaks up by itself;
 - "told": nothing is set, listed, counted or asked.
 
-The 280 cases of ``over_days.jsonl`` were written on 30 November 2026 by two helpers who had not
-seen the code, and measured once each as fresh. The first 160 at b79dc659, before anything was
+The 280 cases of ``multi_day_cases.jsonl`` were written on 30 November 2026 by two helpers who had
+not seen the code, and measured once each as fresh. The first 160 at b79dc659, before anything was
 mended: corrections 33 of 40, totals 1, limits 15, mere talk 38. The other 120 there, and after what
 the first had shown was mended: corrections 24 and 24 of 30, totals 6 and 13, limits 10 and 17, mere
 talk 28 and 26. They are training material since.
@@ -46,7 +46,7 @@ from oldfriend.runtime.maintenance import maintain_briefly
 from oldfriend.runtime.wiring import open_app
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.watches.watch_store import list_watches
-from oldfriend_evals import corrected
+from oldfriend_evals import correction_eval
 from oldfriend_evals.temporary_stores import build_settings
 
 UNASKED: Final = "unprompted/impulse/"
@@ -148,7 +148,7 @@ def judge(case: Case, reply: str) -> bool:
         numbers = re.findall(r"\d+(?:[.,]\d+)?", re.sub(r"(?<=\d)[ '’.,](?=\d{3}\b)", "", reply))
         return any(float(each.replace(",", ".")) == float(case["total"]) for each in numbers)
     told = {"messages": case["messages"], "new": case["must"], "old": case["must_not"]}
-    return corrected.judge(told, reply, is_sure=False) == "current"
+    return correction_eval.judge(told, reply, is_sure=False) == "current"
 
 
 async def measure(cases: Iterable[Case]) -> None:
@@ -166,4 +166,4 @@ async def measure(cases: Iterable[Case]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(measure(corrected.load_cases(sys.argv[1:])))
+    asyncio.run(measure(correction_eval.load_cases(sys.argv[1:])))

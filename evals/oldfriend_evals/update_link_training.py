@@ -1,6 +1,6 @@
 """Links of a message to the earlier one that it corrects, changes or ends.
 
-    python -m oldfriend_evals.later_links
+    python -m oldfriend_evals.update_link_training
 
 Pairs: the facts of the lives in ``blind/`` that have ended, with what ended them, and the cases of
 ``corrections/``, alone and in the middle of a life. First it is learned which messages read like an
@@ -40,7 +40,7 @@ from oldfriend.search.later_links import (
 from oldfriend.search.types import Floats
 from oldfriend_evals.blind_lives import BlindLife, list_folders, load_blind_life
 from oldfriend_evals.checksums import write_checksums
-from oldfriend_evals.corrected import (
+from oldfriend_evals.correction_eval import (
     build_life,
     build_life_within,
     find_change,

@@ -1,6 +1,6 @@
 """Corrections: whether a value that was corrected, changed or ended is still told as current.
 
-    python -m oldfriend_evals.corrected evals/oldfriend_evals/corrections/*.jsonl
+    python -m oldfriend_evals.correction_eval evals/oldfriend_evals/corrections/*.jsonl
 
 The cases were written on 28 November 2026 by helpers that had not seen the code: a hundred, on
 which the weights of later links were learned, and 150 more, of which 4 were stale (none as sure)
@@ -88,7 +88,7 @@ def list_lives_in(language: str) -> list[BlindLife]:
 async def ask(case: Mapping[str, Any], life: BlindLife) -> tuple[str, bool, list[str]]:
     """Return the reply to a case's question, whether it is sure, and the beliefs held then."""
     end = life.end
-    with TemporaryDirectory(prefix="oldfriend-corrected-") as folder:
+    with TemporaryDirectory(prefix="oldfriend-corrections-") as folder:
         async with open_app(build_settings(Path(folder) / "data"), clock=lambda: end) as app:
             await live(app, life)
             line = await open_local_chat(

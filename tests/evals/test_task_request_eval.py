@@ -1,10 +1,10 @@
-"""Grades of asked tasks: what is right, asked about or silently wrong."""
+"""Grades of task requests: what is right, asked about or silently wrong."""
 
 import pytest
 
 from oldfriend.domain.ids import ChatId, PersonId, new_random_id
 from oldfriend.tasks.task import Task, TaskStatus
-from oldfriend_evals.asked_tasks import grade
+from oldfriend_evals.task_request_eval import grade
 
 CASE = {"zone": "UTC", "expect": {"kind": "todo", "about": ["milk", "stamps"]}}
 

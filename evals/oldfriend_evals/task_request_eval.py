@@ -1,10 +1,10 @@
-"""Asked tasks: how reliably phrases of strangers become the reminders that they mean, offline.
+"""Task requests: how reliably phrases of strangers become the reminders that they mean, offline.
 
 A case says when and where it was said, and what is right: a reminder with its first time and its
 recurrence, a to-do, a question back, or nothing. Silently wrong is a reminder at another time than
 meant, or one that nobody asked for; a question back, or nothing understood, is merely missed.
 
-    python -m oldfriend_evals.asked_tasks [FILE ...]
+    python -m oldfriend_evals.task_request_eval [FILE ...]
 
 A file holds a case a line: ``{"id": "en-1", "language": "en", "said_at": "2026-06-16T21:30:00",
 "zone": "Europe/Madrid", "message": "…", "expect": {…}}``. What is expected has a ``kind``:
@@ -40,10 +40,10 @@ from oldfriend.turn.request_handlers.task_requests import handle_task_request
 from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.task_changes import SaveTask
 from oldfriend.turn.turn_outcome import Utterance
-from oldfriend_evals.measures import Measure, Scope
+from oldfriend_evals.bench_measures import Measure, Scope
 from oldfriend_evals.temporary_stores import open_temporary_store
 
-MATERIAL: Final = Path(__file__).parent / "asked_tasks.jsonl"
+MATERIAL: Final = Path(__file__).parent / "task_request_cases.jsonl"
 TALK: Final = Path(__file__).parent / "task_talk.jsonl"
 TALK_TIME: Final = {"said_at": "2026-11-29T09:00:00", "zone": "Europe/Madrid"}
 OPEN_TASKS: Final = ("Stamps", "Piano")
@@ -304,11 +304,11 @@ def is_moved_right(case: Mapping[str, Any], due_at: Micros) -> bool:
     return due.date() == from_micros(now + DAY, case["zone"]).date() and due.hour < NOON
 
 
-async def measure_asked_tasks(scope: Scope) -> list[Measure]:
+async def measure_task_requests(scope: Scope) -> list[Measure]:
     """Measure the cases in the repository, which are training material."""
     del scope
     return [
-        build_measure("asked tasks: right", await grade_all(read_cases([MATERIAL]))),
+        build_measure("task requests: right", await grade_all(read_cases([MATERIAL]))),
         build_measure("task talk: right", await grade_talk(read_cases([TALK]))),
     ]
 

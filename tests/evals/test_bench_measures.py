@@ -2,7 +2,7 @@
 
 import pytest
 
-from oldfriend_evals.measures import (
+from oldfriend_evals.bench_measures import (
     Measure,
     build_lower_target,
     build_unmeasured,
