@@ -222,7 +222,7 @@ async def add_segments(app: AppContext, line: ChatContext) -> list[Segment]:
                 external_id=f"later {number}",
                 opened_at=at,
                 closed_at=at,
-                batch=None,
+                batch_id=None,
             )
             around = (each.text for each in spoken[: TALK - CLAIMS])
             talk = [

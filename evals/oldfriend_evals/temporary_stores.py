@@ -89,7 +89,7 @@ async def write_sessions(
             external_id=f"day {number}",
             opened_at=opened_at,
             closed_at=closed_at,
-            batch=None,
+            batch_id=None,
         )
         place = WriteTarget(chat=line.chat, session=session)
         written = await write_messages(tx, place, spoken, now=closed_at)

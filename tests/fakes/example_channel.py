@@ -90,14 +90,14 @@ class Loft:
         )
 
     def open_bot(
-        self, credentials: Mapping[str, str], settings: ChannelSettings, folder: Path
+        self, credentials: Mapping[str, str], channel_settings: ChannelSettings, folder: Path
     ) -> BotChannel:
         """Open a bot, if its token is right."""
-        assert isinstance(settings, CarrierSettings)
+        assert isinstance(channel_settings, CarrierSettings)
         assert folder.name == NAME
         if credentials != {"token": TOKEN}:
             raise PlatformRejected("No pigeon knows this token.")
-        return CarrierBot(self, settings)
+        return CarrierBot(self, channel_settings)
 
 
 class CarrierBot(BotChannel):

@@ -70,10 +70,10 @@ class Mind:
             await save_belief_vectors(tx, memory.person, EMBEDDER, vectors)
         return memory.id
 
-    async def known(self, memory: MemoryId) -> MemoryState:
+    async def known(self, memory_id: MemoryId) -> MemoryState:
         """How a belief stands."""
         async with self.friend.db.begin_read() as tx:
-            return await get_memory_state(tx, self.friend.person.id, memory)
+            return await get_memory_state(tx, self.friend.person.id, memory_id)
 
     async def is_sound(self) -> bool:
         """Whether everything is the fold of what was decided, and stands by its evidence."""

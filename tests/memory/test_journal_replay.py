@@ -88,7 +88,7 @@ async def test_replaying_many_random_decisions_rebuilds_the_same_views(
                         segment=chance.choice([None, segment.id]),
                     )
             one, other = chance.sample(sorted(believed), 2)
-            await move_evidence(tx, nora.person.id, source=one, target=other)
+            await move_evidence(tx, nora.person.id, source_id=one, target=other)
             if chance.random() < 0.1:
                 found = await list_segment_evidence(tx, nora.person.id, segment.id)
                 pieces = [e for es in found.values() for e in es if e.segment == segment.id]

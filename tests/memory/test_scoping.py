@@ -263,7 +263,7 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
     assert await segments.find_learning_threshold(tx, person) == 7
     await segments.count_uncut_turns(tx, person, said.session)
     await segments.count_segments_up_to(tx, person, limit=4)
-    for uncut in await segments.list_uncut_spans(tx, person, session=said.session):
+    for uncut in await segments.list_uncut_spans(tx, person, session_id=said.session):
         await segments.list_message_sizes(tx, person, uncut)
         cut = await segments.cut_segment(tx, person, uncut, cut_by="asked", now=now)
         await segments.set_segment_status(tx, cut, "done", outcome={"told": secret}, now=now)
@@ -310,8 +310,10 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
         )
         await evidence.list_object_evidence(tx, person, [memory])
         await evidence.list_supported_objects(tx, person, [said.id])
-        await evidence.move_evidence(tx, person, source=memory, target=entity, messages=[said.id])
-        await evidence.move_evidence(tx, person, source=memory, target=entity)
+        await evidence.move_evidence(
+            tx, person, source_id=memory, target=entity, message_ids=[said.id]
+        )
+        await evidence.move_evidence(tx, person, source_id=memory, target=entity)
         for pieces in (await evidence.list_segment_evidence(tx, person, cut.id)).values():
             await evidence.withdraw_evidence(tx, person, pieces, now=now)
         await consolidation_undo.restore_evidence(tx, person, cut.id, withdrawn_at=now)
@@ -403,12 +405,12 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
         again = await import_batches.start_or_resume_batch(tx, friend.person.id, reading, now=at)
         assert again == batch
         session = await import_writer.ensure_session_covering(
-            tx, friend.chat, opened_at=at, closed_at=at + number, batch=batch.id
+            tx, friend.chat, opened_at=at, closed_at=at + number, batch_id=batch.id
         )
         gone = replace(friend.chat, id=ChatId(new_id(at)))
         await people.restore_chat(tx, gone, now=at)
         await sessions.ensure_closed_session(
-            tx, friend.chat, external_id=secret, opened_at=at, closed_at=at, batch=batch.id
+            tx, friend.chat, external_id=secret, opened_at=at, closed_at=at, batch_id=batch.id
         )
         if number < 2:
             place = message_log.WriteTarget(chat=friend.chat, session=session, batch=batch.id)
@@ -426,7 +428,7 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
                 tx, friend.person.id, message.id, secret * 2, now=at
             )
             await message_log.update_message_keys(tx, edited)
-            await import_writer.set_version_batch(tx, edited, batch=batch.id, details={})
+            await import_writer.set_version_batch(tx, edited, batch_id=batch.id, details={})
             await import_batches.advance_batch(tx, batch, added=1, known=0)
         await import_batches.finish_batch(tx, batch, now=at)
         if number == 1:

@@ -64,7 +64,7 @@ async def test_uncut_spans_are_separate_per_session(nora: Friend) -> None:
     await nora.says("evening")
     async with nora.db.begin_read() as tx:
         early, late = await list_uncut_spans(tx, nora.person.id)
-        assert await list_uncut_spans(tx, nora.person.id, session=late.session) == [late]
+        assert await list_uncut_spans(tx, nora.person.id, session_id=late.session) == [late]
 
     assert (early.messages, early.turns, early.is_open) == (2, 1, False)
     assert (late.messages, late.turns, late.is_open) == (1, 1, True)

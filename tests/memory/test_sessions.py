@@ -122,7 +122,7 @@ async def test_reimported_session_keeps_its_external_id_and_extends_its_range(no
     async with nora.db.begin_write() as tx:
         ids = {
             await ensure_closed_session(
-                tx, nora.chat, external_id="s1", opened_at=opened, closed_at=closed, batch=None
+                tx, nora.chat, external_id="s1", opened_at=opened, closed_at=closed, batch_id=None
             )
             for opened, closed in [(500, 600), (400, 550), (510, 900)]
         }

@@ -87,11 +87,11 @@ class Home:
             await save_push_subscription(tx, subscription, now=self.clock())
         return session
 
-    async def tell(self, message: UnpromptedMessage = MILK) -> Message:
+    async def tell(self, unprompted: UnpromptedMessage = MILK) -> Message:
         """Say something unasked."""
         async with self.app.db.begin_write() as tx:
             sent = await send_unprompted(
-                tx, self.app, self.chat_context.person.id, message, now=self.clock()
+                tx, self.app, self.chat_context.person.id, unprompted, now=self.clock()
             )
         assert sent is not None
         return sent

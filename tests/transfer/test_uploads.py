@@ -61,12 +61,12 @@ class Hall:
             yield group
             self.shifts[-1].set()
 
-    def begin_shift(self, group: asyncio.TaskGroup) -> None:
+    def begin_shift(self, task_group: asyncio.TaskGroup) -> None:
         """Reload: another shift begins, and the one before it is told to end."""
         for each in self.shifts:
             each.set()
         self.shifts.append(asyncio.Event())
-        group.create_task(self.porter.run(self.app, self.shifts[-1]))
+        task_group.create_task(self.porter.run(self.app, self.shifts[-1]))
 
     async def messages(self) -> int:
         """How many are in the log."""
@@ -229,9 +229,9 @@ def somebody(name: str) -> Person:
 class Shop:
     """Where people have things done that take until somebody lets them end."""
 
-    def __init__(self, group: asyncio.TaskGroup) -> None:
+    def __init__(self, task_group: asyncio.TaskGroup) -> None:
         self.queue = FairQueue(3)
-        self._group = group
+        self._group = task_group
         self.begun: list[str] = []
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self.ends: dict[str, asyncio.Event] = {}

@@ -84,7 +84,7 @@ async def test_words_told_long_ago_are_offered(say: Say, app: AppContext, clock)
             external_id="long",
             opened_at=clock(),
             closed_at=clock(),
-            batch=None,
+            batch_id=None,
         )
         await write_messages(
             tx, WriteTarget(chat=chat_context.chat, session=session), since, now=clock()

@@ -40,9 +40,9 @@ class Notes:
         """All of them."""
         return self.tools
 
-    async def call(self, tool: RemoteTool, arguments: Mapping[str, JsonValue]) -> str:
+    async def call(self, remote_tool: RemoteTool, arguments: Mapping[str, JsonValue]) -> str:
         """Note the call, and answer."""
-        self.calls.append((tool.name, dict(arguments)))
+        self.calls.append((remote_tool.name, dict(arguments)))
         if self.error is not None:
             raise self.error
         return self.says

@@ -115,9 +115,9 @@ def build_id(namespace: tuple[str, ...], key: str) -> str:
     return sha256("\0".join((*namespace, key)).encode()).hexdigest()
 
 
-def read_item(message: StoredMessage) -> dict[str, Any]:
+def read_item(stored_message: StoredMessage) -> dict[str, Any]:
     """Return the fields of an item."""
-    stored: dict[str, Any] = dict(message.metadata)
+    stored: dict[str, Any] = dict(stored_message.metadata)
     names = ("value", "key", "created_at", "updated_at")
     return {**{name: stored[name] for name in names}, "namespace": tuple(stored["namespace"])}
 

@@ -80,9 +80,9 @@ def build_cursor_error() -> ApiError:
     )
 
 
-def format_position(position: FeedPosition) -> str:
+def format_position(feed_position: FeedPosition) -> str:
     """Format a feed position as an event id."""
-    return f"{position.last_seq}.{position.last_change}.{position.deletions}"
+    return f"{feed_position.last_seq}.{feed_position.last_change}.{feed_position.deletions}"
 
 
 def parse_position(text: str) -> FeedPosition:

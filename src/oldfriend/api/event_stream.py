@@ -85,7 +85,7 @@ async def load_updates(
     db: Database,
     clock: Clock,
     person: PersonId,
-    position: FeedPosition,
+    feed_position: FeedPosition,
     *,
     companion: str,
     places: list[Identity],
@@ -94,13 +94,13 @@ async def load_updates(
     async with db.begin_read() as tx:
         until, current_name = await get_feed_position(tx, person), await get_companion_name(tx)
         current_places = await list_identities(tx, person)
-        if (until, current_name, current_places) == (position, companion, places):
+        if (until, current_name, current_places) == (feed_position, companion, places):
             return None
         appended = await list_appended_messages(
-            tx, person, after=position.last_seq, limit=MAX_EVENTS + 1
+            tx, person, after=feed_position.last_seq, limit=MAX_EVENTS + 1
         )
         changes = await list_journal_after(
-            tx, person, after=position.last_change, limit=MAX_EVENTS + 1
+            tx, person, after=feed_position.last_change, limit=MAX_EVENTS + 1
         )
         evidence = await list_object_evidence(tx, person, [each.object_id for each in changes])
         with_audio = await list_messages_with_audio(
@@ -122,33 +122,33 @@ async def load_updates(
 
 
 def build_events(
-    updates: LiveUpdates, position: FeedPosition, *, zone: str
+    updates: LiveUpdates, feed_position: FeedPosition, *, zone: str
 ) -> Iterator[ServerSentEvent]:
     """Yield one event per change; each carries the feed position after it."""
-    if updates.position.deletions != position.deletions:
-        position = replace(position, deletions=updates.position.deletions)
-        yield ServerSentEvent(topic="memory.rewritten", position=position)
+    if updates.position.deletions != feed_position.deletions:
+        feed_position = replace(feed_position, deletions=updates.position.deletions)
+        yield ServerSentEvent(topic="memory.rewritten", position=feed_position)
     if max(len(updates.appended), len(updates.changes)) > MAX_EVENTS:
         yield ServerSentEvent(topic="chat.history.changed", position=updates.position)
         return
     for each in updates.appended:
-        position = replace(position, last_seq=each.message.seq)
-        yield from build_message_events(each, position, updates.with_audio, updates.groups)
-    position = replace(position, last_seq=updates.position.last_seq)
+        feed_position = replace(feed_position, last_seq=each.message.seq)
+        yield from build_message_events(each, feed_position, updates.with_audio, updates.groups)
+    feed_position = replace(feed_position, last_seq=updates.position.last_seq)
     for change in updates.changes:
-        position = replace(position, last_change=change.seq)
+        feed_position = replace(feed_position, last_change=change.seq)
         if get_kind(change.after) not in HIDDEN_KINDS:
             shape = JournalEntrySchema.from_domain(
                 change, updates.evidence.get(change.object_id, ()), zone=zone
             )
             yield ServerSentEvent(
-                topic=get_change_topic(change), data=asdict(shape), position=position
+                topic=get_change_topic(change), data=asdict(shape), position=feed_position
             )
 
 
 def build_message_events(
     appended: AppendedMessage,
-    position: FeedPosition,
+    feed_position: FeedPosition,
     with_audio: frozenset[MessageId] = frozenset(),
     groups: Mapping[ChatId, str] | None = None,
 ) -> Iterator[ServerSentEvent]:
@@ -160,7 +160,7 @@ def build_message_events(
             data={"session": shape.session, "channel": shape.channel, "at": shape.at},
         )
     yield ServerSentEvent(
-        topic=get_message_topic(appended.message), data=asdict(shape), position=position
+        topic=get_message_topic(appended.message), data=asdict(shape), position=feed_position
     )
 
 
@@ -199,12 +199,12 @@ PROGRESS_EVERY_S: Final = 1.0
 class EventFeed:
     """The state of one open page: what it has been sent."""
 
-    def __init__(self, hub: ConnectionHub, me: Principal, position: FeedPosition) -> None:
+    def __init__(self, hub: ConnectionHub, me: Principal, feed_position: FeedPosition) -> None:
         """Start from a feed position up to which the page is current."""
         self._hub = hub
         self._user = me
         self._person = me.person.id
-        self._position = position
+        self._position = feed_position
         self._last_transient = hub.last_transient_number
         self._settings = hub.app.settings
         self._drafts_sent: dict[TurnId, tuple[int, str]] = {}
@@ -358,10 +358,10 @@ class EventFeed:
 
 
 async def stream_events(
-    hub: ConnectionHub, me: Principal, connection: Connection, position: FeedPosition
+    hub: ConnectionHub, me: Principal, connection: Connection, feed_position: FeedPosition
 ) -> AsyncIterator[bytes]:
     """Yield encoded events until the page closes, signs out or this process stops."""
-    feed, clock = EventFeed(hub, me, position), asyncio.get_running_loop().time
+    feed, clock = EventFeed(hub, me, feed_position), asyncio.get_running_loop().time
     heartbeat_at, seen_sign_outs = clock() + HEARTBEAT_S, hub.sign_outs
     with suppress(StoreError):  # the page reconnects
         yield (await feed.build_ready_event()).encode()

@@ -60,7 +60,7 @@ class IdempotencyCache:
         self,
         person: PersonId,
         key: str | None,
-        request: BaseModel,
+        request_body: BaseModel,
         action: Callable[[], Awaitable[T]],
         response_type: type[T],
         *,
@@ -82,10 +82,10 @@ class IdempotencyCache:
             if stored is None:
                 response = await action()
                 self._results[person, key] = IdempotentResult(
-                    request=request, response=response, done_at=now, deletions=deletions
+                    request=request_body, response=response, done_at=now, deletions=deletions
                 )
                 return response
-        if stored.request != request or not isinstance(stored.response, response_type):
+        if stored.request != request_body or not isinstance(stored.response, response_type):
             raise ApiError(
                 422,
                 "This key was already used",

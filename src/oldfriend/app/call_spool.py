@@ -320,21 +320,21 @@ class CallSpool:
             self._erase(opened.span)
             self._cancel_idle_sync()
 
-    async def wait_for_turn(self, turn: TurnId | None, *, timeout_s: float) -> None:
+    async def wait_for_turn(self, turn_id: TurnId | None, *, timeout_s: float) -> None:
         """Wait until this process has no open call for the turn, so that its answer can be used.
 
         There may be one if the turn's lease was lost here and the turn has been claimed again.
         """
-        if not self._has_open(turn):
+        if not self._has_open(turn_id):
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                while self._has_open(turn):
+                while self._has_open(turn_id):
                     self._ended.clear()
                     await self._ended.wait()
 
-    def _has_open(self, turn: TurnId | None) -> bool:
-        return any(each.asker.turn == turn for each in self._open.values())
+    def _has_open(self, turn_id: TurnId | None) -> bool:
+        return any(each.asker.turn == turn_id for each in self._open.values())
 
     def mark_stored(self, call_id: str) -> None:
         """Remove a call that is in the ledger from the spool."""

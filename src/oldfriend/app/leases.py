@@ -142,7 +142,7 @@ class HeldLease:
                     )
                 await release_lease(tx, self.lease, now=now)
 
-    async def _watch(self, turn: TurnId | None) -> None:
+    async def _watch(self, turn_id: TurnId | None) -> None:
         """Keep the lease alive and watch for a stop.
 
         A database that fails now and then is no reason to give up: the commit decides.
@@ -154,8 +154,8 @@ class HeldLease:
                 await wake_event.wait(pause_s)
                 try:
                     await self._heartbeat()
-                    if turn is not None:
-                        await raise_if_stopped(self._app.db, self.lease, turn)
+                    if turn_id is not None:
+                        await raise_if_stopped(self._app.db, self.lease, turn_id)
                 except StoreError:
                     self.raise_if_lost()
 
@@ -177,9 +177,9 @@ class HeldLease:
         return uptime_s() - self._renewed_at
 
 
-async def raise_if_stopped(db: Database, lease: Lease, turn: TurnId) -> None:
+async def raise_if_stopped(db: Database, lease: Lease, turn_id: TurnId) -> None:
     """Raise TurnStopped if the person has stopped the turn."""
     async with db.begin_read() as tx:
-        notices = await list_turn_notices(tx, lease.partition, turn)
+        notices = await list_turn_notices(tx, lease.partition, turn_id)
     if any(parse_inbox_payload(notice).kind == "stop" for notice in notices):
         raise TurnStopped("The person said stop.")

@@ -178,9 +178,9 @@ def send_signal(server: ServerInfo, number: signal.Signals) -> None:
         ) from error
 
 
-def parse_server_info(text: bytes) -> ServerInfo:
+def parse_server_info(encoded: bytes) -> ServerInfo:
     """Parse the content of the file. Raises ValueError, KeyError, TypeError."""
-    fields = json.loads(text)
+    fields = json.loads(encoded)
     reload = fields["reload"]
     if reload is not None:
         needs_start = tuple(reload["needs_start"])

@@ -144,7 +144,7 @@ def build_asker(utterance: Utterance) -> CallContext:
 def build_role_model(
     app: ModelContext,
     asker: CallContext,
-    role: ModelRole = "main",
+    model_role: ModelRole = "main",
     *,
     first_number: int = 0,
     since: int | None = None,
@@ -157,7 +157,7 @@ def build_role_model(
     before a crash by step, ``recorded_by_hash`` by request hash; ``since`` is the count of
     deletions when the shown content was read.
     """
-    role_model = app.models.get(role)
+    role_model = app.models.get(model_role)
     if role_model is None:
         return None
 
@@ -254,7 +254,7 @@ async def forget_answers(app: ModelContext, asker: CallContext) -> AsyncIterator
 
 
 async def build_background_model(
-    app: ModelContext, asker: CallContext, role: ModelRole
+    app: ModelContext, asker: CallContext, model_role: ModelRole
 ) -> LanguageModel | None:
     """Return the model of a role for background work, which resumes after a crash.
 
@@ -262,7 +262,7 @@ async def build_background_model(
     raises AllowanceUsedUp if today's limit is reached.
     """
     await flush_spool(app.db, app.spool)
-    if role not in app.models:
+    if model_role not in app.models:
         return None
     account = UsageAccount(
         db=app.db, settings=app.settings, clock=app.clock, asker=asker, spool=app.spool
@@ -271,7 +271,7 @@ async def build_background_model(
     async with app.db.begin_read() as tx:
         since = (await get_memory_version(tx, asker.person)).rewritten
         given = await load_completions_by_request(tx, asker)
-    return build_role_model(app, asker, role, since=since, recorded_by_hash=given)
+    return build_role_model(app, asker, model_role, since=since, recorded_by_hash=given)
 
 
 async def find_unavailable_reason(app: ModelContext) -> str | None:

@@ -256,14 +256,14 @@ async def list_beliefs_about(tx: Transaction, person: PersonId, name: str) -> li
 
 
 async def load_relations(
-    tx: Transaction, person: PersonId, entities: Collection[EntityId]
+    tx: Transaction, person: PersonId, entity_ids: Collection[EntityId]
 ) -> tuple[MemoryState, ...]:
     """Return the relations within two steps of some entities, nearest first."""
-    if not entities:
+    if not entity_ids:
         return ()
     names = EntityResolver(await list_entities(tx, person, live=False))
     graph = EntityGraph(await list_memories(tx, person, kinds=KEYED_KINDS), names)
-    start = dict.fromkeys(names.resolve(each) for each in entities)
+    start = dict.fromkeys(names.resolve(each) for each in entity_ids)
     return tuple(each.known for each in graph.walk([*start]))
 
 

@@ -430,9 +430,9 @@ class BotChannel(Channel, Protocol):
     async def close(self) -> None:
         """Close the connections."""
 
-    def apply_settings(self, settings: "ChannelSettings") -> None:
+    def apply_settings(self, channel_settings: "ChannelSettings") -> None:
         """Take the settings of a reload, for what may change while the bot is open."""
-        del settings
+        del channel_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

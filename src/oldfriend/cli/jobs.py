@@ -74,32 +74,32 @@ async def print_jobs(options: argparse.Namespace) -> int:
     return 0
 
 
-async def retry_job(options: argparse.Namespace, key: JobKey) -> int:
+async def retry_job(options: argparse.Namespace, job_key: JobKey) -> int:
     """Retry a dead letter."""
     async with open_from_options(options, create=False) as app:
-        job = await get_job(app.db, key)
+        job = await get_job(app.db, job_key)
         if not job.is_dead_letter:
             print(f"{format_job_id(job)} has not failed; it will run by itself.")
             return 0
         try:
             async with app.db.begin_write() as tx:
-                jobs = await retry_dead_letter(tx, *key, now=app.clock())
+                jobs = await retry_dead_letter(tx, *job_key, now=app.clock())
         except InvalidInput as error:
             return print_refusal(error)
     print(f"{format_job_id(job)} is waiting again{format_others(jobs)}.")
     return 0
 
 
-async def confirm_and_drop_job(options: argparse.Namespace, key: JobKey) -> int:
+async def confirm_and_drop_job(options: argparse.Namespace, job_key: JobKey) -> int:
     """Drop a job after asking."""
     async with open_from_options(options, create=False) as app:
-        job = await get_job(app.db, key)
+        job = await get_job(app.db, job_key)
         if not (options.yes or confirm_drop(job)):
             print("Nothing was dropped.")
             return 1
         try:
             async with app.db.begin_write() as tx:
-                jobs = await drop_job(tx, *key, now=app.clock())
+                jobs = await drop_job(tx, *job_key, now=app.clock())
         except InvalidInput as error:
             return print_refusal(error)
     print(f"{format_job_id(job)} was dropped{format_others(jobs)}.")
@@ -130,10 +130,10 @@ def confirm_drop(job: Job) -> bool:
         return False
 
 
-async def get_job(db: Database, key: JobKey) -> Job:
+async def get_job(db: Database, job_key: JobKey) -> Job:
     """Return the job with a key. Raises NotFound."""
     async with db.begin_read() as tx:
-        job = await find_job(tx, *key)
+        job = await find_job(tx, *job_key)
     if job is None:
         raise NotFound("There is no such job; it may have finished. See: oldfriend jobs")
     return job

@@ -95,21 +95,21 @@ async def build_request(source: Database, options: argparse.Namespace) -> Replay
 
 
 async def confirm_replay(
-    source: Database, settings: Settings, request: ReplayRequest, options: argparse.Namespace
+    source: Database, settings: Settings, replay_request: ReplayRequest, options: argparse.Namespace
 ) -> bool:
     """Show the estimate; return whether the user agrees, asking only if it may cost something."""
     model = next(iter(settings.models.for_role("small")), None)
     async with source.begin_read() as tx:
-        estimate = await estimate_replay(tx, settings, request, model=model)
+        estimate = await estimate_replay(tx, settings, replay_request, model=model)
         background, _ = await load_allowances(tx, settings, now=system_clock())
     if not options.json:
         print("\n".join(format_estimate(estimate, model)))
     if estimate.cost == 0:
         return True
-    if estimate.cost is None and has_only_money_limit(request.limit):
+    if estimate.cost is None and has_only_money_limit(replay_request.limit):
         raise InvalidInput(UNKNOWN_PRICE.format(model=model))
     if not options.json:
-        print(format_limit(request.limit) or format_allowance(background))
+        print(format_limit(replay_request.limit) or format_allowance(background))
     return confirm(options, "Let the model read it?")
 
 
@@ -161,7 +161,7 @@ def format_limit(limit: SpendCap | None) -> str:
 
 
 async def run_and_report(
-    source: Database, settings: Settings, request: ReplayRequest
+    source: Database, settings: Settings, replay_request: ReplayRequest
 ) -> ReplayResult:
     """Run the replay with progress; if it stops, say that it can be resumed."""
     line = StatusLine()
@@ -171,7 +171,7 @@ async def run_and_report(
 
     try:
         async with open_app(settings) as app:
-            return await run_replay(source, app, request, on_progress=show)
+            return await run_replay(source, app, replay_request, on_progress=show)
     except (AllowanceUsedUp, ModelError) as error:
         raise type(error)(f"{error} {RESUME_HINT}") from error
     except asyncio.CancelledError:

@@ -68,14 +68,14 @@ async def run_terminal_chat(store: ConversationStore) -> None:
         await conversation.finish()
 
 
-async def run_prompt_loop(session: PromptSession[str], conversation: Conversation) -> None:
+async def run_prompt_loop(prompt_session: PromptSession[str], conversation: Conversation) -> None:
     """Answer typed lines until the person leaves; show messages from elsewhere meanwhile."""
     async with asyncio.TaskGroup() as tasks:
         background = [
             tasks.create_task(each(conversation))
             for each in (follow_new_messages, embed_missing, learn_meanwhile, offer_models)
         ]
-        async for text in read_lines(session):
+        async for text in read_lines(prompt_session):
             with on_interrupt(lambda: tasks.create_task(conversation.stop_reply())):
                 continues = await conversation.handle_line(text)
             if not continues:
@@ -84,11 +84,11 @@ async def run_prompt_loop(session: PromptSession[str], conversation: Conversatio
             task.cancel()
 
 
-async def read_lines(session: PromptSession[str]) -> AsyncIterator[str]:
+async def read_lines(prompt_session: PromptSession[str]) -> AsyncIterator[str]:
     """Yield the lines that the person types, until Ctrl-C or end of input."""
     while True:
         try:
-            yield await session.prompt_async("you: ")
+            yield await prompt_session.prompt_async("you: ")
         except (EOFError, KeyboardInterrupt):
             return
 

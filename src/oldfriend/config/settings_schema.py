@@ -101,14 +101,14 @@ class ModelSettings(SettingsSection):
     main: Annotated[tuple[str, ...], PARSE_MODELS] = ()  # reply
     reflect: Annotated[tuple[str, ...], PARSE_MODELS] = ()
 
-    def for_role(self, role: ModelRole) -> tuple[str, ...]:
+    def for_role(self, model_role: ModelRole) -> tuple[str, ...]:
         """Return the models of a role, first choice first."""
         own: Mapping[ModelRole, tuple[str, ...]] = {
             "small": self.small,
             "main": self.main,
             "reflect": self.reflect,
         }
-        return own[role] or self.main
+        return own[model_role] or self.main
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -178,14 +178,14 @@ async def list_entry_page(
 
 
 async def list_entries_of_message(
-    tx: Transaction, person: PersonId, message: MessageId
+    tx: Transaction, person: PersonId, message_id: MessageId
 ) -> list[DiaryEntry]:
     """Return the entries that came with a message, oldest first."""
     rows = await tx.rows(
         f"""SELECT {COLUMNS} FROM diary_entry WHERE person = :person AND message = :message
            ORDER BY written_at, id""",
         person=person,
-        message=message,
+        message=message_id,
     )
     return [parse_row(each) for each in rows]
 

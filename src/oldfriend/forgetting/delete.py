@@ -129,12 +129,12 @@ class ForgetReport:
 
 
 async def preview_forget(
-    db: Database, person: PersonId, request: DeletionRequest, *, orphan: bool = False
+    db: Database, person: PersonId, deletion_request: DeletionRequest, *, orphan: bool = False
 ) -> ForgetPreview:
     """Preview what a request would delete, without writing. Raises NotFound, InvalidInput."""
     async with db.begin_read() as tx:
         plan = await plan_deletion(
-            tx, person, await select_for_deletion(tx, person, request), orphan=orphan
+            tx, person, await select_for_deletion(tx, person, deletion_request), orphan=orphan
         )
         exposed = await load_exposed_calls(tx, plan)
         calls = await count_calls_by_model(
@@ -152,7 +152,7 @@ async def preview_forget(
 async def forget(
     context: StoreContext,
     person: PersonId,
-    request: DeletionRequest,
+    deletion_request: DeletionRequest,
     *,
     orphan: bool = False,
     deed: DeletionKind = "forget",
@@ -170,7 +170,7 @@ async def forget(
     async with context.db.begin_write() as tx:
         await lock_person(tx, person)
         plan = await plan_deletion(
-            tx, person, await select_for_deletion(tx, person, request), orphan=orphan
+            tx, person, await select_for_deletion(tx, person, deletion_request), orphan=orphan
         )
         if seen_digest is not None and seen_digest != hash_plan(plan):
             raise StaleDecision(PREVIEW_CHANGED)
@@ -181,9 +181,9 @@ async def forget(
             for each in await list_external_ids(tx, person)
             if each.message in plan.deleted_ids or plan.has_deleted_text(each.external_id)
         ]
-        named_events = build_event_filter(request, deliveries)
+        named_events = build_event_filter(deletion_request, deliveries)
         await remove_planned(tx, context.settings, plan, named_events, now=context.clock())
-        if request.everything:
+        if deletion_request.everything:
             await end_connection(tx, person)  # else the next reading brought its values back
             await end_all_connections(tx, person)
         await delete_inbox_keys(tx, [(each.chat, each.external_id) for each in deliveries])
@@ -191,14 +191,14 @@ async def forget(
             await write_tombstones(tx, context.clock, context.settings, plan, deliveries)
         report = build_report(plan, was_in_group=was_in_group)
         entry = await save_audit_entry(
-            tx, person, build_audit_entry(report, request, deed, now=context.clock())
+            tx, person, build_audit_entry(report, deletion_request, deed, now=context.clock())
         )
         cleanup = Cleanup(
             id=entry,
             person=person,
             begun_at=context.clock(),
             what=deed,
-            is_everything=request.everything,
+            is_everything=deletion_request.everything,
             sounds=tuple(each.file_name for each in attachments),
             traces=format_fingerprints_json(
                 build_text_fingerprints(plan, ensure_deletion_key(context.settings))
@@ -209,7 +209,7 @@ async def forget(
             await on_deleted(tx, entry)
         if context.settings.memory.forms and (plan.messages or plan.reread_messages):
             await enqueue_learning(tx, person, now=context.clock(), due_at=context.clock())
-        if request.everything:
+        if deletion_request.everything:
             get_token_file(context.settings, person).delete()
         await tx.notify()
     context.notifier.notify()
@@ -283,17 +283,17 @@ async def load_exposed_calls(tx: Transaction, plan: DeletionPlan) -> ExposedCall
 
 
 def build_event_filter(
-    request: DeletionRequest, deliveries: Iterable[ExternalIdEntry]
+    deletion_request: DeletionRequest, deliveries: Iterable[ExternalIdEntry]
 ) -> Callable[[Job], bool]:
     """Build what tells which failed events go: those of a named time and of deleted messages."""
-    since, until = request.since or 0, MAX_TIME
-    if request.retained_since is not None:
-        since, until = 0, request.retained_since
-    elif request.until is not None:
-        until = request.until
-    elif request.up_to is not None:
-        until = request.up_to.at
-    elif request.since is None and not request.everything:
+    since, until = deletion_request.since or 0, MAX_TIME
+    if deletion_request.retained_since is not None:
+        since, until = 0, deletion_request.retained_since
+    elif deletion_request.until is not None:
+        until = deletion_request.until
+    elif deletion_request.up_to is not None:
+        until = deletion_request.up_to.at
+    elif deletion_request.since is None and not deletion_request.everything:
         until = 0  # no time is named
     return partial(
         is_forgotten_event,
@@ -405,10 +405,10 @@ def build_report(plan: DeletionPlan, *, was_in_group: bool) -> ForgetReport:
 
 
 def build_audit_entry(
-    report: ForgetReport, request: DeletionRequest, deed: DeletionKind, *, now: Micros
+    report: ForgetReport, deletion_request: DeletionRequest, deed: DeletionKind, *, now: Micros
 ) -> AuditEntry:
     """Build the audit entry: that it was done, and how much; all of it is a purge."""
-    what: DeletionKind = "purge" if request.everything else deed
+    what: DeletionKind = "purge" if deletion_request.everything else deed
     return AuditEntry(done_at=now, what=what, counts=report.counts, digest=report.digest)
 
 

@@ -178,37 +178,37 @@ class GoalDesk:
         amount = 0 if total is None else total.find_amount(words[begins:], self.scope.language)
         return self.count(found[0], amount) if amount else None
 
-    def count(self, state: GoalState, amount: int | None = None) -> GoalDecision:
+    def count(self, goal_state: GoalState, amount: int | None = None) -> GoalDecision:
         """Count so many things that were done for a goal, once in each message.
 
         None is one thing; of an amount in all it is asked how much it was, and counts nothing.
         """
-        scope, total = self.scope, find_total(state.goal)
+        scope, total = self.scope, find_total(goal_state.goal)
         if amount is None and total is not None:
-            text = self.say("how_much", text=state.goal.text, unit=total.unit)
+            text = self.say("how_much", text=goal_state.goal.text, unit=total.unit)
             return GoalDecision(text=text)
         step = Progress(
             id=new_id(scope.now),
             person=scope.person,
-            goal=state.goal.id,
+            goal=goal_state.goal.id,
             message=scope.message,
             message_seq=scope.message_seq,
             at=scope.now,
             amount=amount or UNMEASURED,
         )
-        known = any(each.message == step.message is not None for each in state.progress)
-        after = state if known else replace(state, progress=(*state.progress, step))
-        told = self.format_state(after) if has_count(state.goal) else ""
+        known = any(each.message == step.message is not None for each in goal_state.progress)
+        after = goal_state if known else replace(goal_state, progress=(*goal_state.progress, step))
+        told = self.format_state(after) if has_count(goal_state.goal) else ""
         return GoalDecision(
             text=self.say(
-                "progress_with" if told else "progress", text=state.goal.text, state=told
+                "progress_with" if told else "progress", text=goal_state.goal.text, state=told
             ),
-            goal=state.goal,
-            earlier=state.goal,
+            goal=goal_state.goal,
+            earlier=goal_state.goal,
             progress=None if known else step,
         )
 
-    def put_right(self, state: GoalState, step: Progress, amount: int) -> GoalDecision:
+    def put_right(self, goal_state: GoalState, step: Progress, amount: int) -> GoalDecision:
         """Count another amount in place of a step, for the message that says so."""
         scope = self.scope
         right = replace(
@@ -218,12 +218,12 @@ class GoalDesk:
             message_seq=scope.message_seq,
             amount=amount,
         )
-        steps = tuple(right if each == step else each for each in state.progress)
-        told = self.format_state(replace(state, progress=steps))
+        steps = tuple(right if each == step else each for each in goal_state.progress)
+        told = self.format_state(replace(goal_state, progress=steps))
         return GoalDecision(
-            text=self.say("progress_with", text=state.goal.text, state=told),
-            goal=state.goal,
-            earlier=state.goal,
+            text=self.say("progress_with", text=goal_state.goal.text, state=told),
+            goal=goal_state.goal,
+            earlier=goal_state.goal,
             progress=right,
             taken_back=step,
         )
@@ -251,14 +251,18 @@ class GoalDesk:
         gone, state = max(fitting, key=lambda each: each[0].at)
         return self.take_back_step(state, gone)
 
-    def take_back_step(self, state: GoalState, gone: Progress) -> GoalDecision:
+    def take_back_step(self, goal_state: GoalState, gone: Progress) -> GoalDecision:
         """Count one thing that was counted for a goal no more."""
-        after = replace(state, progress=tuple(each for each in state.progress if each != gone))
-        told = self.format_state(after) if has_count(state.goal) else ""
+        after = replace(
+            goal_state, progress=tuple(each for each in goal_state.progress if each != gone)
+        )
+        told = self.format_state(after) if has_count(goal_state.goal) else ""
         return GoalDecision(
-            text=self.say("undone_with" if told else "undone", text=state.goal.text, state=told),
-            goal=state.goal,
-            earlier=state.goal,
+            text=self.say(
+                "undone_with" if told else "undone", text=goal_state.goal.text, state=told
+            ),
+            goal=goal_state.goal,
+            earlier=goal_state.goal,
             taken_back=gone,
         )
 
@@ -322,30 +326,30 @@ class GoalDesk:
             return self.say("empty")
         return "\n".join([self.say("head"), *map(self.format_line, self.states)])
 
-    def format_line(self, state: GoalState) -> str:
+    def format_line(self, goal_state: GoalState) -> str:
         """Word a goal with its number in the list and how far it is."""
-        number = self.states.index(state) + 1
-        line = self.say("line", number=number, text=state.goal.text)
-        notes = [self.format_state(state)]
-        if state.goal.deadline is not None:
-            notes.append(self.say("until_day", day=self.format_day(state.goal.deadline)))
+        number = self.states.index(goal_state) + 1
+        line = self.say("line", number=number, text=goal_state.goal.text)
+        notes = [self.format_state(goal_state)]
+        if goal_state.goal.deadline is not None:
+            notes.append(self.say("until_day", day=self.format_day(goal_state.goal.deadline)))
         told = "; ".join(each for each in notes if each)
         return f"{line} ({told})" if told else line
 
-    def format_state(self, state: GoalState) -> str:
+    def format_state(self, goal_state: GoalState) -> str:
         """Word how far a goal is; empty if nothing was told of it."""
-        rhythm = state.goal.rhythm
+        rhythm = goal_state.goal.rhythm
         if rhythm is not None:
-            count = count_in_period(state.progress, rhythm.period, self.scope)
+            count = count_in_period(goal_state.progress, rhythm.period, self.scope)
             return self.say(f"times_{rhythm.period}", count=count, times=rhythm.times)
-        if not state.progress:
+        if not goal_state.progress:
             return ""
-        total = find_total(state.goal)
+        total = find_total(goal_state.goal)
         if total is not None:
-            done = add_up(state.progress) / PARTS_OF_UNIT
+            done = add_up(goal_state.progress) / PARTS_OF_UNIT
             return self.say("total", done=f"{done:g}", wanted=f"{total.value:g}", unit=total.unit)
-        last = self.format_day(state.progress[-1].at)
-        return self.say("told", count=len(state.progress), day=last)
+        last = self.format_day(goal_state.progress[-1].at)
+        return self.say("told", count=len(goal_state.progress), day=last)
 
     def format_day(self, at: Micros) -> str:
         """Word the day of a moment."""
@@ -373,14 +377,14 @@ def read_rhythm(text: str, language: str) -> Rhythm | None:
     return pieces.rhythm if pieces is not None else None
 
 
-def find_step(state: GoalState, words: str) -> Progress | None:
+def find_step(goal_state: GoalState, words: str) -> Progress | None:
     """Return the last thing counted for a goal, of a total the one of the amount that words tell.
 
     None if nothing of that amount was counted.
     """
-    total = find_total(state.goal)
-    amount = 0 if total is None else total.find_amount(words, state.goal.language)
-    fitting = [each for each in state.progress if not amount or each.amount == amount]
+    total = find_total(goal_state.goal)
+    amount = 0 if total is None else total.find_amount(words, goal_state.goal.language)
+    fitting = [each for each in goal_state.progress if not amount or each.amount == amount]
     return fitting[-1] if fitting else None
 
 
@@ -394,10 +398,12 @@ def has_count(goal: Goal) -> bool:
     return goal.rhythm is not None or find_total(goal) is not None
 
 
-def count_in_period(steps: Sequence[Progress], period: Period, scope: DeskScope) -> int:
+def count_in_period(steps: Sequence[Progress], period: Period, desk_scope: DeskScope) -> int:
     """Return how often, or how many things, were done in the period that it is."""
-    first = find_first_day(from_micros(scope.now, scope.zone).date(), period)
-    return sum(each.amount for each in steps if from_micros(each.at, scope.zone).date() >= first)
+    first = find_first_day(from_micros(desk_scope.now, desk_scope.zone).date(), period)
+    return sum(
+        each.amount for each in steps if from_micros(each.at, desk_scope.zone).date() >= first
+    )
 
 
 def find_first_day(today: date, period: Period) -> date:

@@ -96,21 +96,21 @@ async def edit_goal(
     return GoalState(goal=decision.goal or goal, progress=kept), decision.text
 
 
-def decide_edit(desk: GoalDesk, state: GoalState, edit: GoalEdit) -> GoalDecision:
+def decide_edit(desk: GoalDesk, goal_state: GoalState, edit: GoalEdit) -> GoalDecision:
     """Decide what an edit of an open goal changes. Raises NotFound, InvalidInput."""
     if edit.action == "did":
-        decision = desk.count(state, find_amount(state.goal, edit.amount))
+        decision = desk.count(goal_state, find_amount(goal_state.goal, edit.amount))
         if decision.goal is None:
             raise InvalidInput(decision.text)
         return decision
     if edit.action == "undo":
-        steps = [each for each in state.progress if edit.step in (None, each.id)]
+        steps = [each for each in goal_state.progress if edit.step in (None, each.id)]
         if not steps:
             raise NotFound("Nothing of that was counted.")
-        return desk.take_back_step(state, steps[-1])
+        return desk.take_back_step(goal_state, steps[-1])
     if edit.action == "change":
-        return desk.change(state.goal, edit.wishes)
-    return desk.end(state.goal, ENDINGS[edit.action])
+        return desk.change(goal_state.goal, edit.wishes)
+    return desk.end(goal_state.goal, ENDINGS[edit.action])
 
 
 def find_amount(goal: Goal, told: float | None) -> int | None:

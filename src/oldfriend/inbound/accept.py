@@ -228,7 +228,7 @@ async def store_and_enqueue(
     turn = await find_pending_turn(tx, intake, chat_context, submission) or TurnId(new_id(now))
     is_searchable = await is_informative(tx, intake.clock, settings, person, submission)
     message = await store_message(
-        tx, intake, chat_context.chat, person, submission, turn=turn, findable=is_searchable
+        tx, intake, chat_context.chat, person, submission, turn_id=turn, findable=is_searchable
     )
     if message is None:
         return None
@@ -296,7 +296,7 @@ async def store_overheard(
     person = await get_person_by_id(tx, chat_context.person.id)
     is_searchable = await is_informative(tx, intake.clock, settings, person, submission)
     message = await store_message(
-        tx, intake, chat_context.chat, person, submission, turn=None, findable=is_searchable
+        tx, intake, chat_context.chat, person, submission, turn_id=None, findable=is_searchable
     )
     if message is None or not is_searchable:
         return message
@@ -322,7 +322,7 @@ async def store_without_reply_tx(
     """Store a message that needs no answer in the caller's transaction; None if it is known."""
     person = await get_person_by_id(tx, chat_context.person.id)
     return await store_message(
-        tx, intake, chat_context.chat, person, submission, turn=None, findable=False
+        tx, intake, chat_context.chat, person, submission, turn_id=None, findable=False
     )
 
 
@@ -333,7 +333,7 @@ async def store_message(
     person: Person,
     submission: MessageSubmission,
     *,
-    turn: TurnId | None,
+    turn_id: TurnId | None,
     findable: bool,
 ) -> Message | None:
     """Write a message to the log, in the session of its time; None if it is known.
@@ -362,7 +362,7 @@ async def store_message(
     target = WriteTarget(
         chat=chat,
         session=await ensure_open_session(tx, chat, at),
-        turn=turn,
+        turn=turn_id,
         language=await find_expected_language(tx, chat, submission)
         or person.language
         or settings.language
@@ -398,7 +398,7 @@ async def find_expected_language(
 
 
 async def accept_edit(
-    app: InboundContext, chat_context: ChatContext, message: MessageId, text: str
+    app: InboundContext, chat_context: ChatContext, message_id: MessageId, text: str
 ) -> Message:
     """Store a new version of a message and notify the turn that answers it.
 
@@ -408,7 +408,7 @@ async def accept_edit(
     intake = build_intake(app, chat_context.chat.channel)
     async with app.db.begin_write() as tx:
         edited = await update_message_text(
-            tx, app.clock, app.settings, chat_context.person.id, message, text
+            tx, app.clock, app.settings, chat_context.person.id, message_id, text
         )
         await enqueue_notice(tx, intake, chat_context.chat, edited, kind="edited")
     app.notifier.notify()
@@ -420,7 +420,7 @@ async def update_message_text(
     clock: Clock,
     settings: Settings,
     person_id: PersonId,
-    message: MessageId,
+    message_id: MessageId,
     text: str,
     *,
     details: Mapping[str, str] | None = None,
@@ -433,13 +433,13 @@ async def update_message_text(
     addressee = build_addressee(await get_companion(tx), person, settings)
     is_searchable = tells_something(text, addressee)
     reworded = await edit_message(
-        tx, person.id, message, text, now=clock(), is_searchable=is_searchable, details=details
+        tx, person.id, message_id, text, now=clock(), is_searchable=is_searchable, details=details
     )
-    await reopen_for_messages(tx, settings, person.id, [message], now=clock())
+    await reopen_for_messages(tx, settings, person.id, [message_id], now=clock())
     return reworded
 
 
-async def stop_turn(app: InboundContext, chat_context: ChatContext, message: MessageId) -> None:
+async def stop_turn(app: InboundContext, chat_context: ChatContext, message_id: MessageId) -> None:
     """Stop or withdraw the turn of a message; does nothing if it is over.
 
     Raises NotFound.
@@ -447,7 +447,7 @@ async def stop_turn(app: InboundContext, chat_context: ChatContext, message: Mes
     intake = build_intake(app, chat_context.chat.channel)
     async with app.db.begin_write() as tx:
         await lock_person(tx, chat_context.person.id)
-        stopped = await get_message(tx, chat_context.person.id, message)
+        stopped = await get_message(tx, chat_context.person.id, message_id)
         assert stopped.turn is not None  # imported messages are not answered
         if await withdraw_turn(tx, chat_context.chat.id, stopped.turn, now=app.clock()):
             await write_marker(tx, chat_context.chat, stopped, STOPPED_MARKER, now=app.clock())
@@ -479,11 +479,16 @@ async def enqueue_notice(
     )
 
 
-async def claim_chat(tx: Transaction, app: InboundContext, chat: ChatId) -> Lease | None:
+async def claim_chat(tx: Transaction, app: InboundContext, chat_id: ChatId) -> Lease | None:
     """Claim the lease of a chat if something is due and nobody else holds it."""
     lease_s = app.settings.limits.lease_s
     return await claim_jobs(
-        tx, "inbox", owner=app.register_process(), now=app.clock(), lease_s=lease_s, partition=chat
+        tx,
+        "inbox",
+        owner=app.register_process(),
+        now=app.clock(),
+        lease_s=lease_s,
+        partition=chat_id,
     )
 
 

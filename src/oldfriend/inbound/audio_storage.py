@@ -90,8 +90,8 @@ async def save_audio(
 
 async def attach_audio(
     tx: Transaction,
-    audio: StoredAudio,
-    message: MessageId,
+    stored_audio: StoredAudio,
+    message_id: MessageId,
     *,
     kind: AttachmentKind,
     voice: str = "",
@@ -99,23 +99,23 @@ async def attach_audio(
 ) -> None:
     """Attach stored audio to a message, in the caller's transaction."""
     attachment = Attachment(
-        id=audio.id,
-        person=audio.person,
-        message=message,
+        id=stored_audio.id,
+        person=stored_audio.person,
+        message=message_id,
         kind=kind,
         voice=voice,
-        mime=audio.mime,
-        size=audio.size,
+        mime=stored_audio.mime,
+        size=stored_audio.size,
         made_at=now,
     )
-    await add_attachment(tx, attachment, audio.content)
+    await add_attachment(tx, attachment, stored_audio.content)
 
 
 async def find_audio(
     db: Database,
     settings: Settings,
     person: PersonId,
-    message: MessageId,
+    message_id: MessageId,
     kind: AttachmentKind,
     *,
     voice: str | None = "",
@@ -125,7 +125,7 @@ async def find_audio(
     With ``voice=None`` the newest is returned, whichever voice speaks.
     """
     async with db.begin_read() as tx:
-        found = await find_attachment(tx, person, message, kind, voice=voice)
+        found = await find_attachment(tx, person, message_id, kind, voice=voice)
     if found is None:
         return None
     attachment, content = found

@@ -63,14 +63,14 @@ async def accept_press(app: InboundContext, press: ButtonPress, person: Person) 
 
 
 async def accept_page_press(
-    app: InboundContext, person: PersonId, message: MessageId, command: str, *, claim_now: bool
+    app: InboundContext, person: PersonId, message_id: MessageId, command: str, *, claim_now: bool
 ) -> AcceptedMessage | None:
     """Accept the press of a button on the page; None if one below the message was pressed before.
 
     Raises NotFound for a message that is not there, InvalidInput for a button that it has not.
     """
     async with app.db.begin_read() as tx:
-        shown = await get_message(tx, person, message)
+        shown = await get_message(tx, person, message_id)
         chat_context = ChatContext(
             person=await get_person_by_id(tx, person), chat=await get_chat(tx, person, shown.chat)
         )
@@ -79,7 +79,7 @@ async def accept_page_press(
         raise InvalidInput(localizable("no_such_button", "That message has no such button."))
     submission = MessageSubmission(
         text=command,
-        external_id=f"{PRESS_KEY_PREFIX}{message}",
-        details={PRESSED_DETAIL: message},
+        external_id=f"{PRESS_KEY_PREFIX}{message_id}",
+        details={PRESSED_DETAIL: message_id},
     )
     return await accept_message(app, chat_context, submission, claim_now=claim_now)

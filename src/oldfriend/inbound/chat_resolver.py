@@ -162,13 +162,13 @@ def build_quote_span(replied: messages.Message, quoted: str) -> dict[str, str]:
 
 
 async def find_message_id(
-    tx: Transaction, person: PersonId, chat: ChatId, external_id: str
+    tx: Transaction, person: PersonId, chat_id: ChatId, external_id: str
 ) -> str | None:
     """Return our id of the logged message, theirs or ours, that has an id on the platform."""
-    theirs = await find_message_by_external_id(tx, person, chat, external_id)
+    theirs = await find_message_by_external_id(tx, person, chat_id, external_id)
     if theirs is not None:
         return theirs.id
-    return await find_delivered_reply(tx, person, chat, external_id)
+    return await find_delivered_reply(tx, person, chat_id, external_id)
 
 
 async def find_retry_target(

@@ -84,10 +84,10 @@ class CheckedRequest:
     error: str  # the OAuth error for which it cannot be allowed; "" if it can
 
 
-def parse_metadata(text: bytes) -> ClientMetadata:
+def parse_metadata(encoded: bytes) -> ClientMetadata:
     """Parse what a program says of itself. Raises InvalidInput."""
     try:
-        metadata = ClientMetadata.model_validate_json(text)
+        metadata = ClientMetadata.model_validate_json(encoded)
     except ValidationError as error:
         raise InvalidInput("redirect_uris must be a list of 1 to 10 addresses.") from error
     unfit = next((each for each in metadata.redirect_uris if not is_redirect_fit(each)), None)
@@ -269,17 +269,17 @@ async def allow_request(
     asked: AuthorizationRequest,
     checked: CheckedRequest,
     *,
-    scope: OAuthScope,
+    oauth_scope: OAuthScope,
 ) -> str:
     """Let a program in as far as its person says; return the code that it exchanges."""
-    if checked.error or scope not in checked.scopes:
+    if checked.error or oauth_scope not in checked.scopes:
         raise InvalidInput(localizable("oauth_unfit", "The program has not asked for that."))
     consent = Consent(
         client=checked.client.id,
         name=f"{checked.client.name} ({checked.host})",
         redirect=asked.redirect_uri,
         challenge=asked.code_challenge,
-        scope=scope,
+        scope=oauth_scope,
     )
     async with db.begin_write() as tx:
         return await save_code(tx, person, consent, now=clock())

@@ -159,9 +159,9 @@ async def merge_people(
     return "joined"
 
 
-async def is_any_purge_open(tx: Transaction, people: Iterable[PersonId]) -> bool:
+async def is_any_purge_open(tx: Transaction, person_ids: Iterable[PersonId]) -> bool:
     """Tell whether one of some people wants something forgotten, to which no other said yes."""
-    partitions = [build_purge_partition(each) for each in people]
+    partitions = [build_purge_partition(each) for each in person_ids]
     counts = [
         await count_scheduled_jobs(tx, each, partitions=partitions)
         for each in (PURGE_JOB, FORGET_JOB, TELL_JOB)

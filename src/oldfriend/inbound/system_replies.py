@@ -120,11 +120,11 @@ def build_zone_reply(
     return build_system_reply(incoming, person, phrase, zone=person.zone, time=time)
 
 
-async def send_system_reply(channel: Channel, reply: SystemReply) -> None:
+async def send_system_reply(channel: Channel, system_reply: SystemReply) -> None:
     """Send a system reply; it is dropped if that does not succeed at once."""
     with suppress(DeliveryFailed, Undeliverable, ChatAddressChanged, TimeoutError):
         async with asyncio.timeout(SYSTEM_REPLY_TIMEOUT_S):
-            await channel.send(reply.address, reply.text, send_key=new_send_key())
+            await channel.send(system_reply.address, system_reply.text, send_key=new_send_key())
 
 
 def new_send_key() -> str:

@@ -214,14 +214,16 @@ async def plan_transcription(
         await schedule_job(tx, partition, job, person=message.person, now=clock())
 
 
-async def transcribe_group_audio(context: SpeechContext, person: PersonId, spec: JobSpec) -> None:
+async def transcribe_group_audio(
+    context: SpeechContext, person: PersonId, job_spec: JobSpec
+) -> None:
     """Transcribe a group recording; one without words, or forgotten by now, stays as it is.
 
     Raises DeliveryFailed for a temporary failure, AllowanceUsedUp.
     """
     try:
         async with context.db.begin_read() as tx:
-            message = await get_message(tx, person, get_job_message_id(spec))
+            message = await get_message(tx, person, get_job_message_id(job_spec))
         transcription = (
             await fetch_and_transcribe(context, message)
             if is_untranscribed(message.details)
@@ -237,12 +239,14 @@ async def transcribe_group_audio(context: SpeechContext, person: PersonId, spec:
         raise DeliveryFailed(transcription.why, retry_after_s=transcription.retry_after_s)
 
 
-def get_job_message_id(spec: JobSpec) -> MessageId:
+def get_job_message_id(job_spec: JobSpec) -> MessageId:
     """Return the id of the message that a job is to transcribe. Raises InvalidInput."""
-    match spec.arguments:
+    match job_spec.arguments:
         case {"message": str(message)}:
             return MessageId(message)
-    raise InvalidInput(f"A job to listen to something that is no message: {dict(spec.arguments)}")
+    raise InvalidInput(
+        f"A job to listen to something that is no message: {dict(job_spec.arguments)}"
+    )
 
 
 async def transcribe_message(

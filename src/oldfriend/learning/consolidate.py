@@ -357,7 +357,7 @@ async def write_resolution(
             await write_decision(tx, segment, decision, author=author, now=now)
         await rederive_evidence(tx, segment.person, affected, now=now)
         await end_unsupported_beliefs(
-            tx, segment.person, provenance=provenance, now=now, only=affected
+            tx, segment.person, provenance=provenance, now=now, only_ids=affected
         )
         if segment.generation > 1:
             await revert_stale_endings(

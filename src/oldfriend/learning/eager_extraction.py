@@ -96,10 +96,10 @@ async def list_unread_sessions(tx: Transaction, person: PersonId) -> list[Sessio
     return [*dict.fromkeys(each.session for each in uncut if each.turns)]
 
 
-async def extract_session(app: LearningContext, person: PersonId, session: SessionId) -> None:
+async def extract_session(app: LearningContext, person: PersonId, session_id: SessionId) -> None:
     """Cut what is not read yet of a session, and have rules read it."""
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, person, cut_reason="asked", session=session
+        app.db, app.clock, app.settings, person, cut_reason="asked", session_id=session_id
     ):
         await consolidate_segment(app, person, segment.id)
 
@@ -108,7 +108,7 @@ async def list_unread_statements(db: Database, utterance: Utterance) -> list[Mes
     """List what the person has stated in this session that is not extracted yet."""
     person, message = utterance.person.id, utterance.message
     async with db.begin_read() as tx:
-        uncut = await list_uncut_spans(tx, person, session=message.session)
+        uncut = await list_uncut_spans(tx, person, session_id=message.session)
         recent = await list_recent_messages(tx, person, message.chat, limit=MAX_SESSION_MESSAGES)
     first = min((each.first_seq for each in uncut), default=message.seq)
     return [

@@ -68,9 +68,9 @@ class EarlierReading:
             for each in self.evidence.get(evidence.object_id, ())
         )
 
-    def get_version(self, message: MessageId) -> int | None:
+    def get_version(self, message_id: MessageId) -> int | None:
         """Return the current version of a message; None if it is not in the segment any more."""
-        found = self.messages.get(message)
+        found = self.messages.get(message_id)
         return None if found is None else found.version
 
     def list_kept_versions(self, withdrawn: Iterable[Evidence]) -> set[tuple[MessageId, int]]:

@@ -105,7 +105,7 @@ async def enqueue_learning_for_message(
     tx: Transaction,
     settings: Settings,
     person: PersonId,
-    session: SessionId,
+    session_id: SessionId,
     *,
     now: Micros,
     dropped: Sequence[MessageId] = (),
@@ -123,7 +123,7 @@ async def enqueue_learning_for_message(
         await enqueue_learning(tx, person, now=now, due_at=now + SESSION_IDLE_GAP)
     elif planned[0] <= now:
         return  # a job is looking at it, or will be at once
-    uncut = await count_uncut_turns(tx, person, session)
+    uncut = await count_uncut_turns(tx, person, session_id)
     max_turns = uncut.threshold or settings.memory.read_every_turns
     if uncut.turns >= max_turns:
         await enqueue_learning(tx, person, now=now, due_at=now)
@@ -141,13 +141,13 @@ async def compute_turn_limit(tx: Transaction, person: PersonId, *, most: int) ->
     return get_turn_limit(segments, most)
 
 
-async def is_unsegmented(tx: Transaction, person: PersonId, message: MessageId) -> bool:
+async def is_unsegmented(tx: Transaction, person: PersonId, message_id: MessageId) -> bool:
     """Return whether a message is in no segment yet."""
     try:
-        stored = await get_message(tx, person, message)
+        stored = await get_message(tx, person, message_id)
     except NotFound:
         return False  # deleted meanwhile
-    uncut = await list_uncut_spans(tx, person, session=stored.session)
+    uncut = await list_uncut_spans(tx, person, session_id=stored.session)
     return any(each.first_seq <= stored.seq for each in uncut)
 
 
@@ -186,7 +186,7 @@ async def schedule_learning(
     person: PersonId,
     *,
     cut_reason: CutReason | None = None,
-    session: SessionId | None = None,
+    session_id: SessionId | None = None,
     by_model: bool = False,
 ) -> list[Segment]:
     """Cut what is ready and schedule its consolidation; check again when the rest may be ready.
@@ -202,7 +202,7 @@ async def schedule_learning(
         most = await find_learning_threshold(tx, person) or settings.memory.read_every_turns
         max_turns = await compute_turn_limit(tx, person, most=most)
         criteria = SegmentationCriteria(now=now, max_turns=max_turns, force_reason=cut_reason)
-        segments = await cut_ready_segments(tx, person, criteria, session=session)
+        segments = await cut_ready_segments(tx, person, criteria, session_id=session_id)
         waiting = await list_waiting_segments(tx, person)
         imports = [each for each in waiting if each.cut_by == IMPORT_CUT]
         spoken = [each for each in waiting if each.cut_by != IMPORT_CUT]
@@ -212,7 +212,7 @@ async def schedule_learning(
         await enqueue_consolidations(tx, imports, now=now, together=together)
         if reading_at <= now:
             await enqueue_consolidations(tx, spoken, now=now, together=by_model)
-        uncut_spans = await list_uncut_spans(tx, person, session=session)
+        uncut_spans = await list_uncut_spans(tx, person, session_id=session_id)
         due_times = [get_idle_deadline(uncut, now=now) for uncut in uncut_spans]
         if reading_at > now:
             due_times.append(reading_at)
@@ -371,7 +371,7 @@ async def reopen_for_messages(
     tx: Transaction,
     settings: Settings,
     person: PersonId,
-    messages: Sequence[MessageId],
+    message_ids: Sequence[MessageId],
     *,
     now: Micros,
 ) -> None:
@@ -379,7 +379,7 @@ async def reopen_for_messages(
 
     If learning is off, they are read once it is on again.
     """
-    if await reopen_segments(tx, person, messages) and settings.memory.forms:
+    if await reopen_segments(tx, person, message_ids) and settings.memory.forms:
         await enqueue_learning(tx, person, now=now, due_at=now)
 
 

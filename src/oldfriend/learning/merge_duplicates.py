@@ -210,7 +210,7 @@ async def write_merges(
         await record_decision(
             tx, merged, op="merged", base=each.weaker.base_seq, provenance=provenance, now=now
         )
-        await move_evidence(tx, person, source=weaker.id, target=stronger.id)
+        await move_evidence(tx, person, source_id=weaker.id, target=stronger.id)
     for known in (each for each in believed if each.memory.id not in into):
         taken = [e.weaker.memory for e in merges if e.stronger.memory.id == known.memory.id]
         after = redirect_relations(combine_memories(known.memory, taken), into)

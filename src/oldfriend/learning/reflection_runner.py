@@ -176,7 +176,7 @@ class TokenQuotaModel:
 
 async def run_task(
     deps: ReflectionDeps,
-    task: ReflectionTask,
+    reflection_task: ReflectionTask,
     parse: Callable[[JsonValue], T],
     refine: Callable[[T, TokenQuotaModel], Awaitable[T]] | None = None,
 ) -> tuple[T, ReflectionRun]:
@@ -184,33 +184,33 @@ async def run_task(
 
     Raises BrokenOutput, and what the model raises.
     """
-    model = await deps.model(await get_call_key(deps, task))
+    model = await deps.model(await get_call_key(deps, reflection_task))
     quota_model = TokenQuotaModel(
         model=model,
-        max_input_tokens=task.max_input_tokens,
-        max_output_tokens=task.max_output_tokens,
+        max_input_tokens=reflection_task.max_input_tokens,
+        max_output_tokens=reflection_task.max_output_tokens,
     )
     try:
-        result = await complete_structured(quota_model, task.request, parse)
+        result = await complete_structured(quota_model, reflection_task.request, parse)
     except BrokenOutput as error:
-        await write_failed_run(deps, build_run(task, quota_model), error)
+        await write_failed_run(deps, build_run(reflection_task, quota_model), error)
         raise
     if refine is not None and len(quota_model.completions) == 1:
         result = await refine(result, quota_model)
-    return result, build_run(task, quota_model)
+    return result, build_run(reflection_task, quota_model)
 
 
-async def get_call_key(deps: ReflectionDeps, task: ReflectionTask) -> str:
+async def get_call_key(deps: ReflectionDeps, reflection_task: ReflectionTask) -> str:
     """Return the key by which a call that finished before a crash is found again."""
     async with deps.db.begin_read() as tx:
-        before = await sum_reflection_usage(tx, task.person, task.kind, 0)
-    shown = hashlib.sha256(" ".join(task.request.shown).encode()).hexdigest()
-    return f"{task.kind} {before.runs} {shown[:16]}"
+        before = await sum_reflection_usage(tx, reflection_task.person, reflection_task.kind, 0)
+    shown = hashlib.sha256(" ".join(reflection_task.request.shown).encode()).hexdigest()
+    return f"{reflection_task.kind} {before.runs} {shown[:16]}"
 
 
 async def run_reflection(
     deps: ReflectionDeps,
-    task: ReflectionTask,
+    reflection_task: ReflectionTask,
     reflection: ReflectionContext,
     keys: Sequence[str],
     rules: IdeaRules,
@@ -230,13 +230,15 @@ async def run_reflection(
         first = validate(found)
         instruction = render_reword_instruction(first, reflection)
         reworded = (
-            await ask_to_reword(quota_model, task.request, instruction, REWORD_PROMPT, parse)
+            await ask_to_reword(
+                quota_model, reflection_task.request, instruction, REWORD_PROMPT, parse
+            )
             if instruction
             else None
         )
         return found if reworded is None else replace_reworded(found, first, reworded)
 
-    found, run = await run_task(deps, task, parse, refine)
+    found, run = await run_task(deps, reflection_task, parse, refine)
     return await write_ideas(deps, run, reflection, validate(found))
 
 
@@ -265,7 +267,7 @@ def explain_rejection(
 
 
 async def ask_to_reword(
-    model: TokenQuotaModel,
+    quota_model: TokenQuotaModel,
     request: CompletionRequest,
     instruction: str,
     prompt: str,
@@ -277,12 +279,12 @@ async def ask_to_reword(
     """
     turns = (
         *request.turns,
-        model.completions[-1].turn,
+        quota_model.completions[-1].turn,
         PromptTurn(role="instruction", text=instruction),
     )
     reword_request = replace(request, prompt=join_prompt_ids(request.prompt, prompt), turns=turns)
     try:
-        answer = await model.complete(reword_request)
+        answer = await quota_model.complete(reword_request)
         return parse(extract_json(answer.text))
     except (ValueError, BrokenOutput):
         return None
@@ -303,14 +305,14 @@ def replace_reworded(
     return replace(found, ideas=(*kept, *new), malformed=found.malformed + again.malformed)
 
 
-def build_run(task: ReflectionTask, model: TokenQuotaModel) -> ReflectionRun:
+def build_run(reflection_task: ReflectionTask, quota_model: TokenQuotaModel) -> ReflectionRun:
     """Build the record of a run."""
-    answered = tuple(each.text for each in model.completions)
+    answered = tuple(each.text for each in quota_model.completions)
     return ReflectionRun(
-        task=task,
-        transcript=ReflectionTranscript(shown=task.shown_lines, answered=answered),
-        tokens_in=model.input_tokens_used,
-        tokens_out=model.output_tokens_used,
+        task=reflection_task,
+        transcript=ReflectionTranscript(shown=reflection_task.shown_lines, answered=answered),
+        tokens_in=quota_model.input_tokens_used,
+        tokens_out=quota_model.output_tokens_used,
     )
 
 
@@ -419,7 +421,7 @@ async def write_idea(
 
 
 async def write_suggestion(
-    tx: Transaction, run: ReflectionRun, idea: Idea, sources: Sequence[ObjectId], *, now: Micros
+    tx: Transaction, run: ReflectionRun, idea: Idea, source_ids: Sequence[ObjectId], *, now: Micros
 ) -> IdeaRejectionReason | None:
     """Suggest a core block change; returns why not if the person has seen it already."""
     proposal = Proposal(
@@ -427,17 +429,17 @@ async def write_suggestion(
         text=idea.text,
         reason=idea.reason,
         author=run.get_author(idea),
-        cites=tuple(sources),
+        cites=tuple(source_ids),
     )
     suggestion = await suggest(tx, run.task.person, proposal, now=now)
     return "thought already" if suggestion is None else None
 
 
 async def list_causes(
-    tx: Transaction, person: PersonId, sources: Sequence[ObjectId]
+    tx: Transaction, person: PersonId, source_ids: Sequence[ObjectId]
 ) -> tuple[Cause, ...]:
     """Return the message versions that currently support these beliefs."""
-    evidence = await list_object_evidence(tx, person, sources)
+    evidence = await list_object_evidence(tx, person, source_ids)
     causes = (
         Cause(message=item.message, version=item.version)
         for each in evidence.values()
@@ -451,7 +453,7 @@ def build_memory(
     idea: Idea,
     run: ReflectionRun,
     reflection: ReflectionContext,
-    sources: Sequence[ObjectId],
+    source_ids: Sequence[ObjectId],
     *,
     now: Micros,
 ) -> StoredBelief:
@@ -475,6 +477,6 @@ def build_memory(
         status="tentative" if idea.kind == "expectation" else "active",
         due_at=idea.due_at,
         zone=reflection.person.zone,
-        relations=tuple(ObjectLink(kind=link, target=each) for each in sources),
+        relations=tuple(ObjectLink(kind=link, target=each) for each in source_ids),
         learned_at=now,
     )

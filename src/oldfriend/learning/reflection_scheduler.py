@@ -135,7 +135,7 @@ async def build_reflection_deps(app: LearningContext, person: PersonId) -> Refle
 
 
 async def build_reflection_deps_with_model(
-    app: LearningContext, person: PersonId, model: Callable[[str], Awaitable[LanguageModel]]
+    app: LearningContext, person: PersonId, open_model: Callable[[str], Awaitable[LanguageModel]]
 ) -> ReflectionDeps:
     """Build the dependencies with a given model; embeddings are charged to the person."""
     asker = CallContext(person=person, is_background=True)
@@ -144,7 +144,7 @@ async def build_reflection_deps_with_model(
     return ReflectionDeps(
         db=app.db,
         clock=app.clock,
-        model=model,
+        model=open_model,
         embed=partial(try_embed, app.with_asker(asker).embedder),
         embedder=app.embedder.model,
         is_forgotten=forgotten.is_belief_forgotten,

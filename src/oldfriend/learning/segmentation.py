@@ -55,13 +55,13 @@ async def cut_ready_segments(
     person: PersonId,
     criteria: SegmentationCriteria,
     *,
-    session: SessionId | None = None,
+    session_id: SessionId | None = None,
 ) -> list[Segment]:
     """Cut what is ready of a person's messages, or of one session's; oldest segment first."""
     await lock_person(tx, person)
     return [
         segment
-        for uncut in await list_uncut_spans(tx, person, session=session)
+        for uncut in await list_uncut_spans(tx, person, session_id=session_id)
         if (reason := find_cut_reason(uncut, criteria)) is not None
         for segment in await cut_segments(tx, person, uncut, reason, criteria.now)
     ]

@@ -128,10 +128,10 @@ def find_matter(memory: StoredBelief, book: RuleBook) -> Iterator[str]:
 
 
 async def close(
-    tx: Transaction, state: MemoryState, message: Message, words: str, *, now: Micros
+    tx: Transaction, belief_state: MemoryState, message: Message, words: str, *, now: Micros
 ) -> None:
     """Record that something was fulfilled, and by which words."""
-    memory = state.memory
+    memory = belief_state.memory
     quote = NewEvidence(source=message, quote=words)
     await add_evidence(tx, memory.person, memory.id, [quote], extractor=AUTHOR, now=now)
     cause = Cause(message=message.id, version=message.version)
@@ -139,7 +139,7 @@ async def close(
         tx,
         replace(memory, status="fulfilled", ended_at=now),
         op="fulfilled",
-        base=state.base_seq,
+        base=belief_state.base_seq,
         provenance=Provenance(author=AUTHOR, causes=(cause,)),
         now=now,
     )

@@ -142,21 +142,18 @@ def find_ip(host: str) -> IP | None:
         return None
 
 
-def list_embedded_ips(address: IP) -> Iterator[IP]:
+def list_embedded_ips(ip: IP) -> Iterator[IP]:
     """Yield an address and the IPv4 addresses embedded in it."""
-    yield address
-    if isinstance(address, IPv4Address):
+    yield ip
+    if isinstance(ip, IPv4Address):
         return
-    for each in (address.ipv4_mapped, address.sixtofour, *(address.teredo or ())):
+    for each in (ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())):
         if each is not None:
             yield each
-    bits = int(address)
-    if (
-        any(address in network for network in IPV4_SUFFIX_NETWORKS)
-        or bits >> 32 & ISATAP_MASK == ISATAP
-    ):
+    bits = int(ip)
+    if any(ip in network for network in IPV4_SUFFIX_NETWORKS) or bits >> 32 & ISATAP_MASK == ISATAP:
         yield IPv4Address(bits & 0xFFFF_FFFF)
-    if address in LOCAL_NAT64:
+    if ip in LOCAL_NAT64:
         yield from list_nat64_addresses(bits)
 
 

@@ -169,19 +169,19 @@ class FallbackChain:
         return available
 
     async def _ask(
-        self, model: LanguageModel, request: CompletionRequest, reply: "StreamedReply | None"
+        self, model: LanguageModel, request: CompletionRequest, streamed: "StreamedReply | None"
     ) -> Completion:
         """Ask one model and record the call."""
         attempt = Attempt(
             request=request,
             model=model.name,
-            reply=reply,
-            reply_prefix="" if reply is None else reply.text,
+            reply=streamed,
+            reply_prefix="" if streamed is None else streamed.text,
             started_s=asyncio.get_running_loop().time(),
             is_free=model.name in self.free_models,
         )
         try:
-            completion = await complete_or_continue(model, request, reply)
+            completion = await complete_or_continue(model, request, streamed)
         except CancelledError:
             await self.record(
                 attempt.build_failure("cut off", "It was stopped, or its turn took too long.")
@@ -264,20 +264,20 @@ class Attempt:
 
 
 async def complete_or_continue(
-    model: LanguageModel, request: CompletionRequest, reply: StreamedReply | None
+    model: LanguageModel, request: CompletionRequest, streamed: StreamedReply | None
 ) -> Completion:
     """Have a model answer a request, or continue the reply that was streamed already."""
     paired = replace(request, turns=drop_unpaired_calls(request.turns))
-    if reply is None:
+    if streamed is None:
         return await model.complete(paired)
-    if not reply.text:
-        return await model.complete(paired, reply.write)
-    overlap_filter = OverlapFilter(reply.text, reply.write)
+    if not streamed.text:
+        return await model.complete(paired, streamed.write)
+    overlap_filter = OverlapFilter(streamed.text, streamed.write)
     completion = await model.complete(
-        build_continuation_request(paired, reply.text), overlap_filter.feed
+        build_continuation_request(paired, streamed.text), overlap_filter.feed
     )
     await overlap_filter.close()
-    return replace(completion, text=reply.text)
+    return replace(completion, text=streamed.text)
 
 
 def is_transient(error: ModelError) -> bool:

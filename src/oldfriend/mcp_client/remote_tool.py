@@ -60,20 +60,20 @@ def build_full_name(server: str, tool: str) -> str:
 
 
 def select_tools(
-    server: str, settings: ToolServerSettings, offered: Iterable[OfferedTool]
+    server: str, server_settings: ToolServerSettings, offered: Iterable[OfferedTool]
 ) -> tuple[RemoteTool, ...]:
     """Return the tools that the owner has named and that can be shown to a model."""
     found: dict[str, RemoteTool] = {}
     for each in offered:
         parameters = bound_parameters(each.input_schema)
-        if each.name not in settings.tools or parameters is None:
+        if each.name not in server_settings.tools or parameters is None:
             continue
         tool = RemoteTool(
             server=server,
             name=each.name,
             description=to_short_line(each.description, MAX_DESCRIPTION_CHARS),
             parameters=parameters,
-            is_reading=each.name in settings.reading,
+            is_reading=each.name in server_settings.reading,
         )
         found.setdefault(tool.full_name, tool)
     return tuple(found.values())[:MAX_TOOLS]

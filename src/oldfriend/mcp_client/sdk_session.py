@@ -48,35 +48,37 @@ OURSELVES: Final = Implementation(name="oldfriend", version=__version__)
 
 
 async def open_client(
-    stack: AsyncExitStack, settings: ToolServerSettings, secret: str | None
+    stack: AsyncExitStack, server_settings: ToolServerSettings, secret: str | None
 ) -> Client:
     """Connect to a server; it is closed with the stack."""
-    if settings.url is not None:
+    if server_settings.url is not None:
         headers = {"Authorization": f"Bearer {secret}"} if secret else None
         http = await stack.enter_async_context(create_mcp_http_client(headers=headers))
-        transport = streamable_http_client(settings.url, http_client=http)
+        transport = streamable_http_client(server_settings.url, http_client=http)
     else:
-        transport = stdio_client(build_parameters(settings, secret))
+        transport = stdio_client(build_parameters(server_settings, secret))
     client = Client(transport, client_info=OURSELVES, cache=None)
     return await stack.enter_async_context(client)
 
 
-def build_parameters(settings: ToolServerSettings, secret: str | None) -> StdioServerParameters:
+def build_parameters(
+    server_settings: ToolServerSettings, secret: str | None
+) -> StdioServerParameters:
     """Return how a server is started: behind the guard, with a few variables and its own.
 
     The SDK adds only PATH, HOME, USER and the like; nothing else of our environment is passed on.
     Raises ToolServerFailed if there is no such program.
     """
-    command = settings.command or ""
+    command = server_settings.command or ""
     if shutil.which(command) is None:
         raise ToolServerFailed(f"there is no program {command} on this machine")
-    variables = dict(each.split("=", 1) for each in settings.env)
-    if secret and settings.key_from_env:
-        variables[settings.key_from_env] = secret
+    variables = dict(each.split("=", 1) for each in server_settings.env)
+    if secret and server_settings.key_from_env:
+        variables[server_settings.key_from_env] = secret
     guard = [sys.executable, "-I", str(process_guard.__file__)]
     return StdioServerParameters(
         command=guard[0],
-        args=[*guard[1:], command, *settings.args],
+        args=[*guard[1:], command, *server_settings.args],
         env=variables,
         encoding_error_handler="replace",
     )
@@ -100,18 +102,20 @@ async def list_offered(client: Client) -> list[OfferedTool]:
     return found[:MAX_OFFERED]
 
 
-async def call_tool(client: Client, tool: RemoteTool, arguments: Mapping[str, JsonValue]) -> str:
+async def call_tool(
+    client: Client, remote_tool: RemoteTool, arguments: Mapping[str, JsonValue]
+) -> str:
     """Return what a tool answers, as text.
 
     Raises ToolServerFailed with the server's words, TimeoutError if it is not known whether it was
     done, MCPError if the connection broke off.
     """
     try:
-        result = await client.call_tool(tool.name, dict(arguments))
+        result = await client.call_tool(remote_tool.name, dict(arguments))
     except MCPError as error:
         if error.code == CONNECTION_CLOSED or error.message in BROKEN_OFF:
             raise
-        if tool.is_reading or error.code in REFUSALS:
+        if remote_tool.is_reading or error.code in REFUSALS:
             raise ToolServerFailed(error.message) from error
         raise TimeoutError(error.message) from error
     parts = [read_content(each) for each in result.content]

@@ -43,11 +43,13 @@ class ServerStatus:
 class ServerConnection:
     """One tool server."""
 
-    def __init__(self, name: str, settings: ToolServerSettings, find_secret: FindSecret) -> None:
+    def __init__(
+        self, name: str, server_settings: ToolServerSettings, find_secret: FindSecret
+    ) -> None:
         """Set how the server is reached; nothing is started yet."""
         self.name = name
         self.tools: tuple[RemoteTool, ...] = ()
-        self._settings = settings
+        self._settings = server_settings
         self._find_secret = find_secret
         self._state: ServerState = "not started"
         self._reason = ""
@@ -94,7 +96,7 @@ class ServerConnection:
         except TimeoutError:
             return
 
-    async def call(self, tool: RemoteTool, arguments: Mapping[str, JsonValue]) -> str:
+    async def call(self, remote_tool: RemoteTool, arguments: Mapping[str, JsonValue]) -> str:
         """Return what a tool answers.
 
         Raises ToolServerFailed, TimeoutError if it is not known whether it was done.
@@ -103,14 +105,14 @@ class ServerConnection:
             raise ToolServerFailed(f"The server {self.name} is not connected now.")
         try:
             async with asyncio.timeout(self._settings.call_timeout_s):
-                text: str = await self._sdk.call_tool(self._client, tool, arguments)
+                text: str = await self._sdk.call_tool(self._client, remote_tool, arguments)
                 return text
         except (OldfriendError, TimeoutError):
             raise
         except Exception as error:
             self._fail(error)
             self._stopping.set()  # it is connected anew at the next use
-            if not tool.is_reading and self._sdk.has_begun(error):
+            if not remote_tool.is_reading and self._sdk.has_begun(error):
                 raise TimeoutError(str(error)) from error
             raise ToolServerFailed(f"The connection to {self.name} broke off.") from error
 
@@ -126,13 +128,13 @@ class ServerConnection:
             self._break_off(self._task)
             await asyncio.wait([self._task])
 
-    def _break_off(self, task: "asyncio.Task[None]") -> None:
+    def _break_off(self, async_task: "asyncio.Task[None]") -> None:
         """Stop waiting for the server, but not for the end of its processes.
 
         The SDK ends them behind a shield that holds off the scope and not a cancelled task.
         """
         if self._scope is None:
-            task.cancel()
+            async_task.cancel()
         else:
             self._scope.cancel()
 

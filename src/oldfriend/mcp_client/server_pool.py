@@ -42,12 +42,12 @@ class ToolServerPool:
                     found.setdefault(tool.full_name, tool)
         return tuple(found.values())
 
-    async def call(self, tool: RemoteTool, arguments: Mapping[str, JsonValue]) -> str:
+    async def call(self, remote_tool: RemoteTool, arguments: Mapping[str, JsonValue]) -> str:
         """Return what a tool answers. Raises ToolServerFailed, TimeoutError."""
-        connection = self._connections.get(tool.server)
+        connection = self._connections.get(remote_tool.server)
         if connection is None:
-            raise ToolServerFailed(f"The server {tool.server} is not connected now.")
-        return await connection.call(tool, arguments)
+            raise ToolServerFailed(f"The server {remote_tool.server} is not connected now.")
+        return await connection.call(remote_tool, arguments)
 
     async def check(self, within_s: float) -> list[ServerStatus]:
         """Connect all servers and return how they are doing after at most a while."""

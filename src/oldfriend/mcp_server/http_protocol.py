@@ -13,13 +13,17 @@ MAX_BODY_BYTES: Final = 4_400_000
 """The longest message in any script, with its JSON envelope."""
 
 
-async def serve_request(memory: PersonMemory, scope: Scope, receive: Receive, send: Send) -> None:
+async def serve_request(
+    person_memory: PersonMemory, scope: Scope, receive: Receive, send: Send
+) -> None:
     """Answer one request; what it started ends with it, also if the client goes away."""
 
     async def open_memory() -> MemoryPort:
-        return memory
+        return person_memory
 
-    server = build_server(open_memory, person_name=memory.person.name, can_write=memory.can_write)
+    server = build_server(
+        open_memory, person_name=person_memory.person.name, can_write=person_memory.can_write
+    )
     manager = StreamableHTTPSessionManager(
         server, json_response=True, stateless=True, max_request_body_size=MAX_BODY_BYTES
     )

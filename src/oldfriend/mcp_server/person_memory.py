@@ -280,7 +280,9 @@ def build_result(records: list[JsonValue], *, note: str, answers: bool) -> dict[
     }
 
 
-async def limit_to_name(app: AppContext, person: Person, scope: MessageScope, name: str) -> Limits:
+async def limit_to_name(
+    app: AppContext, person: Person, message_scope: MessageScope, name: str
+) -> Limits:
     """Return the limits to whom or what a name means. Raises NotFound with known names."""
     async with app.db.begin_read() as tx:
         index = await app.index_cache.get_message_index(tx, person.id)
@@ -298,7 +300,7 @@ async def limit_to_name(app: AppContext, person: Person, scope: MessageScope, na
             f"{', '.join(map(echo, known[:MAX_LISTED_NAMES])) or 'nobody yet'}. Leave “person” out "
             "to search everything."
         )
-    return Limits(scope=replace(scope, names=wanted), belief_ids=belief_ids)
+    return Limits(scope=replace(message_scope, names=wanted), belief_ids=belief_ids)
 
 
 def get_language(app: AppContext, person: Person, text: str) -> str:

@@ -71,7 +71,7 @@ class Ending:
         self._code = code
         self._wish.set()
 
-    async def watch(self, memory: LazyMemory) -> None:
+    async def watch(self, lazy_memory: LazyMemory) -> None:
         """Wait for the end; a parent that is gone is one, even if its pipes stay open."""
         while not self._wish.is_set():
             with suppress(TimeoutError):
@@ -83,23 +83,23 @@ class Ending:
             return
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT_S):
-                await memory.close()
+                await lazy_memory.close()
         finally:
             os._exit(self._code)
 
 
-async def serve_stdio(memory: LazyMemory, *, can_write: bool) -> None:
+async def serve_stdio(lazy_memory: LazyMemory, *, can_write: bool) -> None:
     """Serve the program at standard input and output until it closes them, dies or stops us."""
     configure_logging(sys.stderr, only_warnings=True)
-    server = build_server(memory.get, can_write=can_write)
+    server = build_server(lazy_memory.get, can_write=can_write)
     ending, loop = Ending(), asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(each, partial(ending.stop, SIGNAL_CODES + each))
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(ending.watch(memory))
+        tasks.create_task(ending.watch(lazy_memory))
         try:
             async with stdio_server() as (read_stream, write_stream):
                 await server.run(read_stream, write_stream, server.create_initialization_options())
         finally:
-            await memory.close()
+            await lazy_memory.close()
             ending.leave()

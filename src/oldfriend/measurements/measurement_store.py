@@ -146,14 +146,14 @@ async def find_latest(
 
 
 async def list_of_message(
-    tx: Transaction, person: PersonId, message: MessageId
+    tx: Transaction, person: PersonId, message_id: MessageId
 ) -> list[Measurement]:
     """Return the values that came with a message, in any of its versions."""
     rows = await tx.rows(
         f"""SELECT {COLUMNS} FROM measurement
            WHERE person = :person AND message = :message ORDER BY day, name, id""",
         person=person,
-        message=message,
+        message=message_id,
     )
     return [parse_row(each) for each in rows]
 
@@ -210,12 +210,12 @@ async def list_kept_measures(tx: Transaction, person: PersonId) -> list[tuple[st
 
 
 async def delete_message_measurements(
-    tx: Transaction, person: PersonId, messages: Sequence[MessageId]
+    tx: Transaction, person: PersonId, message_ids: Sequence[MessageId]
 ) -> None:
     """Delete the values that came with some messages, in any of their versions."""
     await tx.run_many(
         "DELETE FROM measurement WHERE person = :person AND message = :message",
-        [{"person": person, "message": each} for each in messages],
+        [{"person": person, "message": each} for each in message_ids],
     )
 
 

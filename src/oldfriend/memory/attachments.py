@@ -65,7 +65,7 @@ async def add_attachment(tx: Transaction, attachment: Attachment, content: bytes
 async def find_attachment(
     tx: Transaction,
     person: PersonId,
-    message: MessageId,
+    message_id: MessageId,
     kind: AttachmentKind,
     *,
     voice: str | None = "",
@@ -80,7 +80,7 @@ async def find_attachment(
            WHERE person = :person AND message = :message AND kind = :kind
            AND voice = coalesce(:voice, voice) ORDER BY made_at DESC, id DESC LIMIT 1""",
         person=person,
-        message=message,
+        message=message_id,
         kind=kind,
         voice=voice,
     )

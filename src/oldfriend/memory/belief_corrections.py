@@ -463,7 +463,7 @@ async def unmerge(tx: Transaction, merged: StoredBelief, survivor: StoredBelief)
         if change.op == "learned"
     )
     await move_evidence(
-        tx, merged.person, source=survivor.id, target=merged.id, messages=sorted(own)
+        tx, merged.person, source_id=survivor.id, target=merged.id, message_ids=sorted(own)
     )
     before = next(each.after for each in reversed(history) if each.op != "merged")
     assert isinstance(before, StoredBelief)

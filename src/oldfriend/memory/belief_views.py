@@ -320,13 +320,13 @@ async def list_merged_memories(tx: Transaction, person: PersonId) -> list[Stored
 
 
 async def list_superseding_memories(
-    tx: Transaction, person: PersonId, memory: ObjectId
+    tx: Transaction, person: PersonId, memory_id: ObjectId
 ) -> list[ObjectId]:
     """List the memories that superseded one, oldest first."""
     rows = await tx.rows(
         "SELECT id FROM memory WHERE person = :person AND relations LIKE :link ORDER BY learned_at",
         person=person,
-        link=f'%["supersedes", "{memory}"]%',
+        link=f'%["supersedes", "{memory_id}"]%',
     )
     return [ObjectId(row[0]) for row in rows]
 
@@ -342,28 +342,28 @@ async def list_rejected_entity_names(tx: Transaction, person: PersonId) -> list[
     ]
 
 
-async def get_memory(tx: Transaction, person: PersonId, memory: MemoryId) -> StoredBelief:
+async def get_memory(tx: Transaction, person: PersonId, memory_id: MemoryId) -> StoredBelief:
     """Return one memory as it was decided last. Raises NotFound."""
     row = await tx.row(
         f"SELECT {MEMORY_COLUMNS} FROM memory WHERE id = :id AND person = :person",
-        id=memory,
+        id=memory_id,
         person=person,
     )
     if row is None:
-        raise build_memory_not_found_error(memory)
+        raise build_memory_not_found_error(memory_id)
     return from_row(StoredBelief, row)
 
 
-async def get_memory_state(tx: Transaction, person: PersonId, memory: MemoryId) -> MemoryState:
+async def get_memory_state(tx: Transaction, person: PersonId, memory_id: MemoryId) -> MemoryState:
     """Return one memory with its evidence statistics. Raises NotFound."""
     row = await tx.row(
         f"SELECT {MEMORY_COLUMNS}, {EVIDENCE_STATS_COLUMNS} FROM memory WHERE id = :id AND person "
         "= :person",
-        id=memory,
+        id=memory_id,
         person=person,
     )
     if row is None:
-        raise build_memory_not_found_error(memory)
+        raise build_memory_not_found_error(memory_id)
     return parse_memory_state_row(row)
 
 

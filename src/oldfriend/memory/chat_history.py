@@ -102,13 +102,13 @@ async def list_said_texts(tx: Transaction, person: PersonId, *, before: int) -> 
 
 
 async def has_earlier_messages(
-    tx: Transaction, person: PersonId, chat: ChatId, *, before: int
+    tx: Transaction, person: PersonId, chat_id: ChatId, *, before: int
 ) -> bool:
     """Whether anything was written into a chat before a seq."""
     row = await tx.row(
         """SELECT 1 FROM message m JOIN chat c ON c.id = m.chat
            WHERE m.chat = :chat AND c.person = :person AND m.seq < :before LIMIT 1""",
-        chat=chat,
+        chat=chat_id,
         person=person,
         before=before,
     )
@@ -167,23 +167,23 @@ async def list_turn_messages(tx: Transaction, message: Message) -> list[Message]
     return [parse_message_row(row) for row in rows]
 
 
-async def list_turn_message_ids(tx: Transaction, person: PersonId, turn: TurnId) -> list[str]:
+async def list_turn_message_ids(tx: Transaction, person: PersonId, turn_id: TurnId) -> list[str]:
     """List the ids of all that was said in a turn, by whomever."""
     rows = await tx.rows(
         "SELECT DISTINCT id FROM message WHERE person = :person AND turn = :turn ORDER BY id",
         person=person,
-        turn=turn,
+        turn=turn_id,
     )
     return [str(row[0]) for row in rows]
 
 
 async def list_messages_with_audio(
-    tx: Transaction, person: PersonId, messages: Collection[MessageId]
+    tx: Transaction, person: PersonId, message_ids: Collection[MessageId]
 ) -> frozenset[MessageId]:
     """Return those of some messages that have a recording or a spoken version."""
-    if not messages:
+    if not message_ids:
         return frozenset()
-    parameters = {f"message{index}": each for index, each in enumerate(messages)}
+    parameters = {f"message{index}": each for index, each in enumerate(message_ids)}
     rows = await tx.rows(
         f"""SELECT DISTINCT message FROM attachment
            WHERE person = :person AND kind IN ('heard', 'spoken')

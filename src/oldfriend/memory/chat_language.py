@@ -11,7 +11,7 @@ SAMPLE_SIZE: Final = 8
 """How many of the last messages are counted."""
 
 
-async def find_chat_language(tx: Transaction, person: PersonId, chat: ChatId) -> str | None:
+async def find_chat_language(tx: Transaction, person: PersonId, chat_id: ChatId) -> str | None:
     """Return the language that the person chose, else of the most recent text in a chat, if any."""
     if (fixed := await find_fixed_language(tx, person)) is not None:
         return fixed
@@ -20,7 +20,7 @@ async def find_chat_language(tx: Transaction, person: PersonId, chat: ChatId) ->
            WHERE c.person = :person AND m.chat = :chat AND m.replaced_at IS NULL
            AND m.role IN ('person', 'other') ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
         person=person,
-        chat=chat,
+        chat=chat_id,
         limit=SAMPLE_SIZE,
     )
     amounts: Counter[str] = Counter()

@@ -105,22 +105,26 @@ async def list_own_evidence(
 
 
 async def undo_consolidations(
-    tx: Transaction, person: PersonId, segments: Sequence[SegmentId], *, now: Micros
+    tx: Transaction, person: PersonId, segment_ids: Sequence[SegmentId], *, now: Micros
 ) -> list[ObjectId]:
     """Take back all readings of several segments, oldest first, such as those of an import; return
     the beliefs that ended or were reopened.
     """
     affected: set[ObjectId] = set()
-    for segment in segments:
+    for segment in segment_ids:
         pieces = await list_own_evidence(tx, person, segment)
         affected.update(await withdraw_evidence(tx, person, pieces, now=now))
-    ended = await end_unsupported_beliefs(tx, person, provenance=BY_UNDO, now=now, only=affected)
+    ended = await end_unsupported_beliefs(
+        tx, person, provenance=BY_UNDO, now=now, only_ids=affected
+    )
     reopened: list[ObjectId] = []
-    for segment in reversed(segments):
+    for segment in reversed(segment_ids):
         decisions = await list_segment_journal(tx, person, segment)
         reopened += await revert_entries(tx, decisions, provenance=BY_UNDO, now=now)
-    ended += await end_unsupported_beliefs(tx, person, provenance=BY_UNDO, now=now, only=reopened)
-    summaries = await end_summaries(tx, person, segments, provenance=BY_UNDO, now=now)
+    ended += await end_unsupported_beliefs(
+        tx, person, provenance=BY_UNDO, now=now, only_ids=reopened
+    )
+    summaries = await end_summaries(tx, person, segment_ids, provenance=BY_UNDO, now=now)
     return [*ended, *(each for each in reopened if each not in ended), *summaries]
 
 
@@ -161,7 +165,9 @@ async def undo_last_reading(
     """
     person, read_at = segment.person, segment.ended_at or now
     affected = {*restored, *await withdraw_evidence(tx, person, added, now=now)}
-    ended = await end_unsupported_beliefs(tx, person, provenance=BY_UNDO, now=now, only=affected)
+    ended = await end_unsupported_beliefs(
+        tx, person, provenance=BY_UNDO, now=now, only_ids=affected
+    )
     summaries = await end_summaries(tx, person, [segment.id], provenance=BY_UNDO, now=now)
     decisions = await list_decisions_at(tx, person, read_at)
     reading = [e for e in decisions if e.segment == segment.id or e.author == BY_CASCADE.author]
@@ -173,7 +179,9 @@ async def undo_last_reading(
     ]
     lost = await list_lost_endings(tx, earlier)
     changed += await revert_entries(tx, lost, provenance=BY_UNDO, now=now)
-    ended += await end_unsupported_beliefs(tx, person, provenance=BY_UNDO, now=now, only=changed)
+    ended += await end_unsupported_beliefs(
+        tx, person, provenance=BY_UNDO, now=now, only_ids=changed
+    )
     await set_segment_status(
         tx,
         segment,
@@ -297,5 +305,5 @@ async def restore_merged_evidence(
     }
     own_messages = sorted({cause.message for cause in merge.causes} - survivor_messages)
     await move_evidence(
-        tx, merge.person, source=survivor, target=merge.object_id, messages=own_messages
+        tx, merge.person, source_id=survivor, target=merge.object_id, message_ids=own_messages
     )

@@ -98,14 +98,14 @@ async def derive_evidence(
 
 
 async def rederive_evidence(
-    tx: Transaction, person: PersonId, only: Collection[ObjectId], *, now: Micros
+    tx: Transaction, person: PersonId, only_ids: Collection[ObjectId], *, now: Micros
 ) -> None:
     """Copy evidence again to those of some beliefs that are derived, from what their premises have
     now.
 
     For after a segment was consolidated again.
     """
-    if not only:
+    if not only_ids:
         return
     memories = await load_all_memories(tx, person)
     for each in memories.values():
@@ -114,7 +114,7 @@ async def rederive_evidence(
             for one in list_premises(each)
             if one in memories and not is_retracted(memories[one])
         ]
-        if each.id in only and each.is_live and premises:
+        if each.id in only_ids and each.is_live and premises:
             signal: EvidenceSignal | None = None if each.kind == "pattern" else "implicit"
             await derive_evidence(
                 tx, person, each.id, premises, extractor=REDERIVED_EXTRACTOR, now=now, signal=signal
@@ -156,7 +156,7 @@ async def withdraw_derived_evidence(
             tx, person, [quote for key, quote in quotes.items() if key not in supported], now=now
         )
     ids = [each.id for each in touched]
-    return await end_unsupported_beliefs(tx, person, provenance=provenance, now=now, only=ids)
+    return await end_unsupported_beliefs(tx, person, provenance=provenance, now=now, only_ids=ids)
 
 
 async def load_all_memories(tx: Transaction, person: PersonId) -> dict[ObjectId, StoredBelief]:

@@ -230,7 +230,7 @@ async def withdraw_evidence(
 
 
 async def remove_batch_evidence(
-    tx: Transaction, person: PersonId, batch: BatchId
+    tx: Transaction, person: PersonId, batch_id: BatchId
 ) -> list[ObjectId]:
     """Delete the quotes of an import's messages, which are being removed; return the affected
     beliefs.
@@ -244,10 +244,10 @@ async def remove_batch_evidence(
         f"""SELECT DISTINCT object FROM evidence
            WHERE person = :person AND withdrawn_at IS NULL AND {quoted}""",
         person=person,
-        batch=batch,
+        batch=batch_id,
     )
     await tx.run(
-        f"DELETE FROM evidence WHERE person = :person AND {quoted}", person=person, batch=batch
+        f"DELETE FROM evidence WHERE person = :person AND {quoted}", person=person, batch=batch_id
     )
     objects = [ObjectId(row[0]) for row in rows]
     await refresh_evidence_stats(tx, person, objects)
@@ -258,17 +258,17 @@ async def move_evidence(
     tx: Transaction,
     person: PersonId,
     *,
-    source: ObjectId,
+    source_id: ObjectId,
     target: ObjectId,
-    messages: Sequence[MessageId] | None = None,
+    message_ids: Sequence[MessageId] | None = None,
 ) -> None:
     """Move evidence from one belief to another, all or that of some messages."""
-    parameters = {f"message{index}": each for index, each in enumerate(messages or ())}
-    if messages is not None and not messages:
+    parameters = {f"message{index}": each for index, each in enumerate(message_ids or ())}
+    if message_ids is not None and not message_ids:
         return
     condition = (
         ""
-        if messages is None
+        if message_ids is None
         else f"AND message IN ({', '.join(f':{name}' for name in parameters)})"
     )
     await tx.run(
@@ -276,10 +276,10 @@ async def move_evidence(
            WHERE person = :person AND object = :source {condition}""",
         target=target,
         person=person,
-        source=source,
+        source=source_id,
         **parameters,
     )
-    await refresh_evidence_stats(tx, person, [source, target])
+    await refresh_evidence_stats(tx, person, [source_id, target])
 
 
 async def list_evidence(tx: Transaction, person: PersonId) -> dict[ObjectId, list[Evidence]]:
@@ -311,12 +311,12 @@ async def list_object_evidence(
 
 
 async def list_supported_objects(
-    tx: Transaction, person: PersonId, messages: Sequence[MessageId]
+    tx: Transaction, person: PersonId, message_ids: Sequence[MessageId]
 ) -> dict[MessageId, frozenset[ObjectId]]:
     """Return the objects that each of some messages supports; messages without any are left out."""
-    if not messages:
+    if not message_ids:
         return {}
-    parameters = {f"message{index}": each for index, each in enumerate(messages)}
+    parameters = {f"message{index}": each for index, each in enumerate(message_ids)}
     rows = await tx.rows(
         f"""SELECT message, object FROM evidence
            WHERE person = :person AND withdrawn_at IS NULL AND stance = 'supports'

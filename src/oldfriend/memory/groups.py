@@ -37,21 +37,21 @@ async def list_groups(tx: Transaction, channel: str) -> list[Person]:
 
 
 async def join_group(
-    tx: Transaction, group: PersonId, *, channel: str, address: str, now: Micros
+    tx: Transaction, group_id: PersonId, *, channel: str, address: str, now: Micros
 ) -> None:
     """Join the group at an address."""
-    await unlink_identities(tx, group, format_former_group_channel(channel))
+    await unlink_identities(tx, group_id, format_former_group_channel(channel))
     await assign_identity(
-        tx, group, channel=format_group_channel(channel), address=address, now=now
+        tx, group_id, channel=format_group_channel(channel), address=address, now=now
     )
 
 
-async def leave_group(tx: Transaction, group: PersonId, channel: str) -> int:
+async def leave_group(tx: Transaction, group_id: PersonId, channel: str) -> int:
     """Leave a group, so that it is recognized later; return at how many addresses it was."""
     return await tx.run(
         "UPDATE identity SET channel = :former WHERE person = :person AND channel = :channel",
         former=format_former_group_channel(channel),
-        person=group,
+        person=group_id,
         channel=format_group_channel(channel),
     )
 

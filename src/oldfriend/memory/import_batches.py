@@ -77,7 +77,7 @@ class ImportUndoResult:
 
 
 async def start_or_resume_batch(
-    tx: Transaction, person: PersonId, source: ImportSource, *, now: Micros
+    tx: Transaction, person: PersonId, import_source: ImportSource, *, now: Micros
 ) -> ImportBatch:
     """Start a new batch or resume the unfinished one of the same file.
 
@@ -85,10 +85,10 @@ async def start_or_resume_batch(
     would have another speaker or other times.
     """
     await lock_person(tx, person)
-    unfinished = await find_batch(tx, person, source.sha256, status="running")
+    unfinished = await find_batch(tx, person, import_source.sha256, status="running")
     if unfinished is None:
-        return await create_batch(tx, person, source, now=now)
-    if not unfinished.source.has_same_options(source):
+        return await create_batch(tx, person, import_source, now=now)
+    if not unfinished.source.has_same_options(import_source):
         raise ImportRefused(
             localizable(
                 "import_begun_otherwise",
@@ -102,7 +102,7 @@ async def start_or_resume_batch(
 
 
 async def create_batch(
-    tx: Transaction, person: PersonId, source: ImportSource, *, now: Micros
+    tx: Transaction, person: PersonId, import_source: ImportSource, *, now: Micros
 ) -> ImportBatch:
     """Create a batch under the person's next number."""
     newest = await tx.row(
@@ -117,11 +117,11 @@ async def create_batch(
         id=new_id(now),
         person=person,
         number=number,
-        file=sanitize_text(source.file),
-        format=source.format,
-        sha256=source.sha256,
-        me=source.me,
-        zone=source.zone,
+        file=sanitize_text(import_source.file),
+        format=import_source.format,
+        sha256=import_source.sha256,
+        me=import_source.me,
+        zone=import_source.zone,
         now=now,
     )
     return await get_batch(tx, person, number)
@@ -295,18 +295,18 @@ async def retract_batch_beliefs(
     touched += await end_summaries(tx, batch.person, segments.mixed, provenance=BY_UNDO, now=now)
     affected = await remove_batch_evidence(tx, batch.person, batch.id)
     touched += await end_unsupported_beliefs(
-        tx, batch.person, provenance=BY_UNDO, now=now, only=affected
+        tx, batch.person, provenance=BY_UNDO, now=now, only_ids=affected
     )
     touched += await cascade_retraction(tx, batch.person, now=now)
     return set(touched)
 
 
 async def revert_lost_endings(
-    tx: Transaction, person: PersonId, segments: Iterable[SegmentId], *, now: Micros
+    tx: Transaction, person: PersonId, segment_ids: Iterable[SegmentId], *, now: Micros
 ) -> set[ObjectId]:
     """Reopen what only removed messages of some segments had ended; return which."""
     reopened: set[ObjectId] = set()
-    for segment in segments:
+    for segment in segment_ids:
         lost = await list_lost_endings(tx, await list_segment_journal(tx, person, segment))
         reopened.update(await revert_entries(tx, lost, provenance=BY_UNDO, now=now))
     return reopened

@@ -79,13 +79,13 @@ async def list_external_ids(tx: Transaction, person: PersonId) -> list[ExternalI
 
 
 async def load_known_messages(
-    tx: Transaction, person: PersonId, chat: ChatId, external_ids: Sequence[str]
+    tx: Transaction, person: PersonId, chat_id: ChatId, external_ids: Sequence[str]
 ) -> dict[str, KnownMessage]:
     """Return the messages of a chat with these external ids."""
     found: dict[str, KnownMessage] = {}
     for ids in split_ids(external_ids):
         parameters = {f"id{index}": value for index, value in enumerate(ids)}
-        values: dict[str, SqlValue] = {"person": person, "chat": chat, **parameters}
+        values: dict[str, SqlValue] = {"person": person, "chat": chat_id, **parameters}
         rows = await tx.rows(
             f"""SELECT first.external_id, m.id, m.speaker, m.said_at, m.text, m.details
                FROM message first
@@ -114,7 +114,7 @@ async def load_known_messages(
 
 
 async def list_current_versions(
-    tx: Transaction, person: PersonId, chat: ChatId, external_ids: Sequence[str]
+    tx: Transaction, person: PersonId, chat_id: ChatId, external_ids: Sequence[str]
 ) -> dict[str, tuple[MessageId, int]]:
     """Return the id and the number of the current version of messages, by their external ids."""
     found: dict[str, tuple[MessageId, int]] = {}
@@ -127,7 +127,7 @@ async def list_current_versions(
                WHERE first.person = :person AND first.chat = :chat AND first.version = 1
                AND first.external_id IN ({", ".join(f":{name}" for name in parameters)})""",
             person=person,
-            chat=chat,
+            chat=chat_id,
             **parameters,
         )
         found |= {external_id: (MessageId(message), seq) for external_id, message, seq in rows}
@@ -152,19 +152,19 @@ async def list_chats(tx: Transaction, person: PersonId, *, channel: str) -> list
 
 
 async def find_chat_span(
-    tx: Transaction, person: PersonId, chat: ChatId
+    tx: Transaction, person: PersonId, chat_id: ChatId
 ) -> tuple[Micros, Micros] | None:
     """Return when the first and last messages of a chat were said, or None if there are none."""
     row = await tx.row(
         "SELECT min(said_at), max(said_at) FROM message WHERE chat = :chat AND person = :person",
-        chat=chat,
+        chat=chat_id,
         person=person,
     )
     return None if row is None or row[0] is None else (int(row[0]), int(row[1]))
 
 
 async def ensure_session_covering(
-    tx: Transaction, chat: Chat, *, opened_at: Micros, closed_at: Micros, batch: BatchId | None
+    tx: Transaction, chat: Chat, *, opened_at: Micros, closed_at: Micros, batch_id: BatchId | None
 ) -> SessionId:
     """Return the closed imported session of a chat near these times, extended to cover them, or a
     new one.
@@ -190,7 +190,7 @@ async def ensure_session_covering(
             chat=chat.id,
             opened_at=opened_at,
             closed_at=closed_at,
-            batch=batch,
+            batch=batch_id,
         )
         return session
     await tx.run(
@@ -207,13 +207,13 @@ async def ensure_session_covering(
 
 
 async def set_version_batch(
-    tx: Transaction, edited: Message, *, batch: BatchId, details: Mapping[str, str]
+    tx: Transaction, edited: Message, *, batch_id: BatchId, details: Mapping[str, str]
 ) -> None:
     """Record which import brought a new version of an existing message."""
     await tx.run(
         """UPDATE message SET batch = :batch, details = :details
            WHERE id = :id AND person = :person AND version = :version""",
-        batch=batch,
+        batch=batch_id,
         id=edited.id,
         person=edited.person,
         version=edited.version,
@@ -250,7 +250,11 @@ class ImportedCounts:
 
 
 async def write_imported_messages(
-    tx: Transaction, target: ImportTarget, messages: Sequence[ImportedMessage], *, now: Micros
+    tx: Transaction,
+    import_target: ImportTarget,
+    messages: Sequence[ImportedMessage],
+    *,
+    now: Micros,
 ) -> ImportedCounts:
     """Write the new and changed ones of these messages into a chat.
 
@@ -260,20 +264,22 @@ async def write_imported_messages(
     from within the last half hour continues the open session, as in a conversation. A message that
     is dated ahead counts as a day old, so that it is newer than nothing said today.
     """
-    await lock_person(tx, target.chat.person)
+    await lock_person(tx, import_target.chat.person)
     offered = len(messages)
-    messages = await drop_forgotten_messages(tx, target, messages, now=now)
+    messages = await drop_forgotten_messages(tx, import_target, messages, now=now)
     messages = [date_back(each, now) for each in messages]
     ids = [each.message.external_id for each in messages if each.message.external_id is not None]
-    known = await load_known_messages(tx, target.chat.person, target.chat.id, ids)
+    known = await load_known_messages(tx, import_target.chat.person, import_target.chat.id, ids)
     new = [each for each in messages if each.message.external_id not in known]
-    changed = await update_changed_messages(tx, target, messages, known, now=now) if known else 0
-    added, language = 0, target.language
+    changed = (
+        await update_changed_messages(tx, import_target, messages, known, now=now) if known else 0
+    )
+    added, language = 0, import_target.language
     repeated: list[ImportedMessage] = []
     for group in group_by_session(new):
-        session = await resolve_session(tx, target, group, now=now)
+        session = await resolve_session(tx, import_target, group, now=now)
         write_target = WriteTarget(
-            chat=target.chat, session=session, batch=target.batch, language=language
+            chat=import_target.chat, session=session, batch=import_target.batch, language=language
         )
         written = await write_messages(tx, write_target, [each.message for each in group], now=now)
         for each, message in zip(group, written, strict=True):
@@ -283,7 +289,7 @@ async def write_imported_messages(
                 added += 1
                 language = message.language
     if repeated:  # their ids occur earlier in the same batch, and are known now
-        changed += (await write_imported_messages(tx, target, repeated, now=now)).changed
+        changed += (await write_imported_messages(tx, import_target, repeated, now=now)).changed
     return ImportedCounts(
         added=added, changed=changed, language=language, forgotten=offered - len(messages)
     )
@@ -301,16 +307,22 @@ def date_back(imported: ImportedMessage, now: Micros) -> ImportedMessage:
 
 
 async def drop_forgotten_messages(
-    tx: Transaction, target: ImportTarget, messages: Sequence[ImportedMessage], *, now: Micros
+    tx: Transaction,
+    import_target: ImportTarget,
+    messages: Sequence[ImportedMessage],
+    *,
+    now: Micros,
 ) -> list[ImportedMessage]:
     """Drop messages that were deleted before; lift tombstones of what the person says again.
 
     A date ahead does not show that a message was said after it was deleted.
     """
-    tombstones, incoming = target.tombstones, [each.message for each in messages]
+    tombstones, incoming = import_target.tombstones, [each.message for each in messages]
     kept_flags = [
         not tombstones.is_message_forgotten(sanitize_text(message.text), said_at=at)
-        and not tombstones.is_external_id_forgotten(target.chat, message.external_id, said_at=at)
+        and not tombstones.is_external_id_forgotten(
+            import_target.chat, message.external_id, said_at=at
+        )
         for message in incoming
         for at in [0 if is_misdated(message.at, now) else message.at]
     ]
@@ -320,13 +332,15 @@ async def drop_forgotten_messages(
             for message, is_kept in zip(incoming, kept_flags, strict=True)
             if is_kept and message.role == "person"
         }
-        await delete_tombstones(tx, target.chat.person, said_again & tombstones.forgotten_at.keys())
+        await delete_tombstones(
+            tx, import_target.chat.person, said_again & tombstones.forgotten_at.keys()
+        )
     return [each for each, is_kept in zip(messages, kept_flags, strict=True) if is_kept]
 
 
 async def update_changed_messages(
     tx: Transaction,
-    target: ImportTarget,
+    import_target: ImportTarget,
     messages: Sequence[ImportedMessage],
     known: dict[str, KnownMessage],
     *,
@@ -339,19 +353,23 @@ async def update_changed_messages(
     changed: list[MessageId] = []
     for message in (each.message for each in messages):
         stored = known.get(message.external_id or "")
-        if stored is None or not is_changed(stored, message, is_export=target.batch is not None):
+        if stored is None or not is_changed(
+            stored, message, is_export=import_target.batch is not None
+        ):
             continue
         edited = await edit_message(
             tx,
-            target.chat.person,
+            import_target.chat.person,
             stored.id,
             message.text,
             now=now,
             is_searchable=message.is_searchable,
-            details={**stored.details, **message.details} if target.batch is None else None,
+            details={**stored.details, **message.details} if import_target.batch is None else None,
         )
-        if target.batch is not None:
-            await set_version_batch(tx, edited, batch=target.batch, details=message.details)
+        if import_target.batch is not None:
+            await set_version_batch(
+                tx, edited, batch_id=import_target.batch, details=message.details
+            )
         known[message.external_id or ""] = replace(
             stored,
             text=edited.text,
@@ -360,7 +378,7 @@ async def update_changed_messages(
             edited=max(stored.edited, message.details.get("edited", "")),
         )
         changed.append(stored.id)
-    await reopen_segments(tx, target.chat.person, changed)
+    await reopen_segments(tx, import_target.chat.person, changed)
     return len(changed)
 
 
@@ -394,26 +412,31 @@ def group_by_session(messages: Sequence[ImportedMessage]) -> Iterator[list[Impor
 
 
 async def resolve_session(
-    tx: Transaction, target: ImportTarget, messages: Sequence[ImportedMessage], *, now: Micros
+    tx: Transaction,
+    import_target: ImportTarget,
+    messages: Sequence[ImportedMessage],
+    *,
+    now: Micros,
 ) -> SessionId:
     """Return the session for one group of messages, created or extended to cover them."""
     external_id = messages[0].session
     times = [each.message.at for each in messages]
     first, last = min(times), max(times)
     is_live = (
-        target.batch is None and now - SESSION_IDLE_GAP <= first <= last <= now + SESSION_IDLE_GAP
+        import_target.batch is None
+        and now - SESSION_IDLE_GAP <= first <= last <= now + SESSION_IDLE_GAP
     )
     if external_id is not None:
         return await ensure_closed_session(
             tx,
-            target.chat,
+            import_target.chat,
             external_id=external_id,
             opened_at=first,
             closed_at=last,
-            batch=target.batch,
+            batch_id=import_target.batch,
         )
     if is_live:
-        return await ensure_open_session(tx, target.chat, first)
+        return await ensure_open_session(tx, import_target.chat, first)
     return await ensure_session_covering(
-        tx, target.chat, opened_at=first, closed_at=last, batch=target.batch
+        tx, import_target.chat, opened_at=first, closed_at=last, batch_id=import_target.batch
     )

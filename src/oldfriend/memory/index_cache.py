@@ -115,10 +115,10 @@ def is_searchable(known: MemoryState) -> bool:
 
 
 async def load_missing_vectors(
-    tx: Transaction, person: PersonId, model: str, memories: list[MemoryId]
+    tx: Transaction, person: PersonId, model: str, memory_ids: list[MemoryId]
 ) -> BeliefVectors:
     """Load the vectors of these memories, or of all if these are many."""
-    few = memories if len(memories) <= MAX_IDS_PER_QUERY else None
+    few = memory_ids if len(memory_ids) <= MAX_IDS_PER_QUERY else None
     return await load_belief_vectors(tx, person, model, few)
 
 

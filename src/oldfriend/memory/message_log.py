@@ -123,7 +123,7 @@ async def write_messages(
 async def edit_message(
     tx: Transaction,
     person: PersonId,
-    message: MessageId,
+    message_id: MessageId,
     text: str,
     *,
     now: Micros,
@@ -135,7 +135,7 @@ async def edit_message(
     ``details`` replace the earlier ones, None keeps them. Raises NotFound, InvalidInput.
     """
     await lock_person(tx, person)
-    earlier = await get_message(tx, person, message)
+    earlier = await get_message(tx, person, message_id)
     clean = validate_message_text(text)
     language = detect_language(clean, fallback=earlier.language)
     tokens = estimate_tokens(clean)
@@ -144,7 +144,7 @@ async def edit_message(
         """UPDATE message SET replaced_at = :now
            WHERE id = :id AND person = :person AND version = :version""",
         now=now,
-        id=message,
+        id=message_id,
         person=person,
         version=earlier.version,
     )
@@ -162,12 +162,12 @@ async def edit_message(
         tokens=tokens,
         now=now,
         imprint=encode_document_terms(clean, language=language) if is_searchable else b"",
-        id=message,
+        id=message_id,
         person=person,
         version=earlier.version,
         details=format_details_json(details or {}),
     )
-    return await get_message(tx, person, message)
+    return await get_message(tx, person, message_id)
 
 
 async def reserve_seqs(tx: Transaction, person: PersonId, count: int, *, tokens: int) -> int:
@@ -185,19 +185,19 @@ async def reserve_seqs(tx: Transaction, person: PersonId, count: int, *, tokens:
 
 
 async def get_message(
-    tx: Transaction, person: PersonId, message: MessageId, *, version: int | None = None
+    tx: Transaction, person: PersonId, message_id: MessageId, *, version: int | None = None
 ) -> Message:
     """Return one message as it reads now, or in an earlier version. Raises NotFound."""
     row = await tx.row(
         f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
            WHERE m.id = :id AND m.person = :person AND m.version = coalesce(:version,
              (SELECT version FROM message WHERE id = :id AND replaced_at IS NULL))""",
-        id=message,
+        id=message_id,
         person=person,
         version=version,
     )
     if row is None:
-        raise NotFound(localizable("message_gone", f"There is no message {message}."))
+        raise NotFound(localizable("message_gone", f"There is no message {message_id}."))
     return parse_message_row(row)
 
 
@@ -217,7 +217,7 @@ async def list_copies(
 
 
 async def find_message_by_external_id(
-    tx: Transaction, person: PersonId, chat: ChatId, external_id: str
+    tx: Transaction, person: PersonId, chat_id: ChatId, external_id: str
 ) -> Message | None:
     """Return the message of a chat with an external id, as it reads now."""
     row = await tx.row(
@@ -226,7 +226,7 @@ async def find_message_by_external_id(
              (SELECT id FROM message WHERE chat = :chat AND external_id = :external_id
               AND version = 1)""",
         person=person,
-        chat=chat,
+        chat=chat_id,
         external_id=external_id,
     )
     return None if row is None else parse_message_row(row)
@@ -264,7 +264,7 @@ async def list_messages_by_seq(
 async def list_recent_messages(
     tx: Transaction,
     person: PersonId,
-    chat: ChatId,
+    chat_id: ChatId,
     *,
     limit: int,
     before: int | None = None,
@@ -281,7 +281,7 @@ async def list_recent_messages(
            AND (:before IS NULL OR m.seq < :before) AND (:role IS NULL OR m.role = :role)
            ORDER BY m.said_at DESC, {MESSAGE_PLACE} DESC LIMIT :limit""",
         person=person,
-        chat=chat,
+        chat=chat_id,
         before=before,
         role=role,
         limit=limit,
@@ -316,7 +316,7 @@ async def list_surrounding_messages(
 
 
 async def list_messages_after_seq(
-    tx: Transaction, person: PersonId, chat: ChatId, *, after: int
+    tx: Transaction, person: PersonId, chat_id: ChatId, *, after: int
 ) -> list[Message]:
     """List the messages written into a chat after a seq, in order of writing."""
     rows = await tx.rows(
@@ -325,7 +325,7 @@ async def list_messages_after_seq(
            AND m.replaced_at IS NULL ORDER BY m.seq""",
         person=person,
         after=after,
-        chat=chat,
+        chat=chat_id,
     )
     return [parse_message_row(row) for row in rows]
 

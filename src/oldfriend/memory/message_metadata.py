@@ -85,10 +85,10 @@ def has_value(stored: JsonValue, wanted: JsonValue) -> bool:
 
 
 async def list_beliefs_from_messages(
-    tx: Transaction, person: PersonId, messages: Collection[MessageId]
+    tx: Transaction, person: PersonId, message_ids: Collection[MessageId]
 ) -> frozenset[MemoryId]:
     """Return the beliefs that rest on one of these messages."""
-    ids, found = [*messages], set[MemoryId]()
+    ids, found = [*message_ids], set[MemoryId]()
     for start in range(0, len(ids), IDS_PER_QUERY):
         supported = await list_supported_objects(tx, person, ids[start : start + IDS_PER_QUERY])
         found |= {MemoryId(each) for objects in supported.values() for each in objects}

@@ -315,16 +315,16 @@ async def mark_introduced(tx: Transaction, companion: CompanionId, *, now: Micro
     return touched == 1
 
 
-async def get_chat(tx: Transaction, person: PersonId, chat: ChatId) -> Chat:
+async def get_chat(tx: Transaction, person: PersonId, chat_id: ChatId) -> Chat:
     """Return a chat of a person. Raises NotFound."""
     row = await tx.row(
         """SELECT id, person, companion, channel, address, title FROM chat
            WHERE id = :chat AND person = :person""",
-        chat=chat,
+        chat=chat_id,
         person=person,
     )
     if row is None:
-        raise NotFound(f"There is no chat {chat}.")
+        raise NotFound(f"There is no chat {chat_id}.")
     return parse_chat_row(row)
 
 

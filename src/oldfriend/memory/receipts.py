@@ -150,10 +150,12 @@ async def find_next_trace_expiry(tx: Transaction, person: PersonId) -> Micros | 
     return None if row is None else int(row[0]) + TRACE_TTL
 
 
-async def delete_turn_receipt(tx: Transaction, person: PersonId, turn: TurnId) -> None:
+async def delete_turn_receipt(tx: Transaction, person: PersonId, turn_id: TurnId) -> None:
     """Delete the receipt of a turn that is answered again."""
     rows = await tx.rows(
-        "SELECT id FROM receipt WHERE person = :person AND turn = :turn", person=person, turn=turn
+        "SELECT id FROM receipt WHERE person = :person AND turn = :turn",
+        person=person,
+        turn=turn_id,
     )
     await delete_receipts(tx, person, [row[0] for row in rows])
 
@@ -213,7 +215,7 @@ async def list_receipts(tx: Transaction, person: PersonId, *, limit: int) -> lis
 
 
 async def find_memory_usage(
-    tx: Transaction, person: PersonId, memory: ObjectId
+    tx: Transaction, person: PersonId, memory_id: ObjectId
 ) -> MemoryUsage | None:
     """Return how often a memory was considered, or None if it never was.
 
@@ -226,7 +228,7 @@ async def find_memory_usage(
            {RECEIPT_TABLES} WHERE r.person = :person
            AND (instr(r.stood_on, :memory) > 0 OR instr(t.items, :memory) > 0)""",
         person=person,
-        memory=pack_id(memory),
+        memory=pack_id(memory_id),
     )
     assert row is not None
     replies, used, last_at = row

@@ -164,29 +164,29 @@ def is_negated_restatement(
 
 
 def has_same_value_type(
-    was: Sequence[StatementToken], now: Sequence[StatementToken], language: str
+    was: Sequence[StatementToken], new_tokens: Sequence[StatementToken], language: str
 ) -> bool:
     """Whether both values are numbers, or both are names; other values may hold together."""
-    if all(any(map(has_digit, side)) for side in (was, now)):
+    if all(any(map(has_digit, side)) for side in (was, new_tokens)):
         return True
     return get_traits(language).name_capitals != "nouns" and all(
-        any(map(is_capitalized, side)) for side in (was, now)
+        any(map(is_capitalized, side)) for side in (was, new_tokens)
     )
 
 
-def has_digit(token: StatementToken) -> bool:
+def has_digit(statement_token: StatementToken) -> bool:
     """Whether a token contains a digit."""
-    return any(character.isdecimal() for character in token.word)
+    return any(character.isdecimal() for character in statement_token.word)
 
 
-def is_capitalized(token: StatementToken) -> bool:
+def is_capitalized(statement_token: StatementToken) -> bool:
     """Whether a token is written like a name."""
-    return token.written[:1].isupper()
+    return statement_token.written[:1].isupper()
 
 
-def is_content_word(token: StatementToken, language: str) -> bool:
+def is_content_word(statement_token: StatementToken, language: str) -> bool:
     """Whether a token is a content word."""
-    return not is_stop_word(token.word, language)
+    return not is_stop_word(statement_token.word, language)
 
 
 def count_common_prefix(one: Sequence[StatementToken], other: Sequence[StatementToken]) -> int:

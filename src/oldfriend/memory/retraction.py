@@ -53,14 +53,14 @@ async def end_unsupported_beliefs(
     *,
     provenance: Provenance,
     now: Micros,
-    only: Collection[ObjectId] | None = None,
+    only_ids: Collection[ObjectId] | None = None,
 ) -> list[ObjectId]:
     """End beliefs without live supporting evidence, unless the person wrote them; return which.
 
     ``only`` limits it to some beliefs. Superseded beliefs are ended, too: without evidence they are
     no history.
     """
-    if only is not None and not only:
+    if only_ids is not None and not only_ids:
         return []
     evidence = await list_evidence(tx, person)
     memories = [each.memory for each in await list_memories(tx, person, live=False)]
@@ -70,7 +70,7 @@ async def end_unsupported_beliefs(
     believed += await list_entities(tx, person)
     ended: list[ObjectId] = []
     for each in believed:
-        is_selected = only is None or each.id in only
+        is_selected = only_ids is None or each.id in only_ids
         is_supported = any(piece.stance == "supports" for piece in evidence.get(each.id, ()))
         if is_selected and not is_supported and not each.is_by_person:
             after = build_retracted(each, now)
@@ -214,7 +214,7 @@ async def has_only_edited_causes(tx: Transaction, entry: JournalEntry) -> bool:
 async def end_summaries(
     tx: Transaction,
     person: PersonId,
-    segments: Collection[SegmentId],
+    segment_ids: Collection[SegmentId],
     *,
     provenance: Provenance,
     now: Micros,
@@ -224,7 +224,7 @@ async def end_summaries(
     Summaries below an ended one are active again.
     """
     summaries = await list_summaries(tx, person, active=False)
-    touched = [each for each in summaries if set(each.segments) & set(segments)]
+    touched = [each for each in summaries if set(each.segments) & set(segment_ids)]
     source_ids = {source for each in touched for source in each.sources}
     for summary in summaries:
         if summary in touched:

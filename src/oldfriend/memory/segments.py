@@ -59,7 +59,7 @@ async def save_learning_threshold(tx: Transaction, person: PersonId, turns: int 
     )
 
 
-async def count_uncut_turns(tx: Transaction, person: PersonId, session: SessionId) -> UncutTurns:
+async def count_uncut_turns(tx: Transaction, person: PersonId, session_id: SessionId) -> UncutTurns:
     """Count the person's messages in a session that are in no segment yet.
 
     Looks at the newest messages only, however many came before.
@@ -69,7 +69,7 @@ async def count_uncut_turns(tx: Transaction, person: PersonId, session: SessionI
              p.read_every
            FROM session s JOIN person p ON p.id = s.person
            WHERE s.id = :session AND s.person = :person""",
-        session=session,
+        session=session_id,
         person=person,
     )
     if row is None:
@@ -79,7 +79,7 @@ async def count_uncut_turns(tx: Transaction, person: PersonId, session: SessionI
            AND session = :session AND version = 1 AND role = 'person'""",
         person=person,
         after=max(row[0], row[1] or 0),
-        session=session,
+        session=session_id,
     )
     assert turns is not None
     return UncutTurns(turns=int(turns[0]), threshold=row[2])
@@ -148,14 +148,14 @@ class MessageSize:
 
 
 async def list_uncut_spans(
-    tx: Transaction, person: PersonId, *, session: SessionId | None = None, after: int = 0
+    tx: Transaction, person: PersonId, *, session_id: SessionId | None = None, after: int = 0
 ) -> list[UncutSpan]:
     """List what is in no segment yet by session, oldest first.
 
     It is fast for one session only, or for what was written after a seq.
     """
-    if session is not None:
-        after = max(after, await get_last_cut_seq(tx, person, session))
+    if session_id is not None:
+        after = max(after, await get_last_cut_seq(tx, person, session_id))
     rows = await tx.rows(
         """SELECT m.chat, m.session, s.status, min(m.seq), max(m.seq), count(*),
              sum(CASE WHEN m.role = 'person' THEN 1 ELSE 0 END), sum(m.tokens),
@@ -168,7 +168,7 @@ async def list_uncut_spans(
            AND m.seq > coalesce(g.last_seq, s.after_seq)
            GROUP BY m.chat, m.session, s.status ORDER BY min(m.said_at), m.session""",
         person=person,
-        session=session,
+        session=session_id,
         after=after,
     )
     return [
@@ -190,13 +190,13 @@ async def list_uncut_spans(
     ]
 
 
-async def get_last_cut_seq(tx: Transaction, person: PersonId, session: SessionId) -> int:
+async def get_last_cut_seq(tx: Transaction, person: PersonId, session_id: SessionId) -> int:
     """Return the last seq of a session that is in a segment, or where it began if none is."""
     row = await tx.row(
         """SELECT coalesce((SELECT max(g.last_seq) FROM segment g WHERE g.session = s.id),
              s.after_seq)
            FROM session s WHERE s.id = :session AND s.person = :person""",
-        session=session,
+        session=session_id,
         person=person,
     )
     return 0 if row is None else int(row[0])
@@ -395,15 +395,15 @@ async def set_segment_status(
 
 
 async def reopen_segments(
-    tx: Transaction, person: PersonId, messages: Sequence[MessageId], *, is_edit: bool = True
+    tx: Transaction, person: PersonId, message_ids: Sequence[MessageId], *, is_edit: bool = True
 ) -> list[SegmentId]:
     """Let the segments of these messages be consolidated again; return which.
 
     An undone segment stays so, unless one of its messages was edited.
     """
-    if not messages:
+    if not message_ids:
         return []
-    parameters = {f"message{index}": each for index, each in enumerate(messages)}
+    parameters = {f"message{index}": each for index, each in enumerate(message_ids)}
     rows = await tx.rows(
         f"""UPDATE segment SET generation = generation + 1, ended_at = NULL, status = CASE
              WHEN status = 'taken back' AND :is_edit = 0 THEN status ELSE 'waiting' END

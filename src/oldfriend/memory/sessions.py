@@ -66,7 +66,7 @@ async def open_session(tx: Transaction, chat: Chat, at: Micros) -> SessionId:
 
 
 async def close_session(
-    tx: Transaction, chat: Chat, session: SessionId, *, at: Micros, trigger: SessionCloseReason
+    tx: Transaction, chat: Chat, session_id: SessionId, *, at: Micros, trigger: SessionCloseReason
 ) -> bool:
     """Close a session; return whether it was open."""
     touched = await tx.run(
@@ -74,7 +74,7 @@ async def close_session(
            WHERE id = :session AND person = :person AND status = 'open'""",
         at=at,
         trigger=trigger,
-        session=session,
+        session=session_id,
         person=chat.person,
     )
     return touched == 1
@@ -87,7 +87,7 @@ async def ensure_closed_session(
     external_id: str,
     opened_at: Micros,
     closed_at: Micros,
-    batch: BatchId | None,
+    batch_id: BatchId | None,
 ) -> SessionId:
     """Return the closed session with this external id, created or extended to these times."""
     await restore_chat(tx, chat, now=opened_at)
@@ -109,7 +109,7 @@ async def ensure_closed_session(
         opened_at=opened_at,
         closed_at=closed_at,
         external_id=external_id,
-        batch=batch,
+        batch=batch_id,
     )
     assert row is not None
     return SessionId(row[0])

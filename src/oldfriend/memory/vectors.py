@@ -69,16 +69,16 @@ def serialize_vectors(vectors: Mapping[MemoryId, NDArray[np.float32]]) -> list[b
 
 
 async def load_belief_vectors(
-    tx: Transaction, person: PersonId, model: str, memories: Sequence[MemoryId] | None = None
+    tx: Transaction, person: PersonId, model: str, memory_ids: Sequence[MemoryId] | None = None
 ) -> BeliefVectors:
     """Load the vectors of a person's memories, all or some; those without one are left out."""
-    parameters = {f"memory{index}": each for index, each in enumerate(memories or ())}
+    parameters = {f"memory{index}": each for index, each in enumerate(memory_ids or ())}
     condition = (
         ""
-        if memories is None
+        if memory_ids is None
         else f"AND memory IN ({', '.join(f':{name}' for name in parameters)})"
     )
-    if memories is not None and not memories:
+    if memory_ids is not None and not memory_ids:
         return {}
     rows = await tx.rows(
         f"""SELECT memory, bytes FROM memory_vector

@@ -116,12 +116,12 @@ class WorkingMemory:
             turns=self.turns + 1,
         )
 
-    def with_reply(self, reply: MessageId) -> "WorkingMemory":
+    def with_reply(self, reply_id: MessageId) -> "WorkingMemory":
         """Return the working memory with the message id of the last reply added."""
         if not self.briefs:
             return self
         *earlier, last = self.briefs
-        return replace(self, briefs=(*earlier, replace(last, messages=(*last.messages, reply))))
+        return replace(self, briefs=(*earlier, replace(last, messages=(*last.messages, reply_id))))
 
 
 EMPTY_WORKING_MEMORY = WorkingMemory()
@@ -143,13 +143,13 @@ STYLES: Final[tuple[StyleMode, ...]] = get_args(StyleMode)
 
 
 async def load_working_memory(
-    tx: Transaction, person: PersonId, session: SessionId, *, now: Micros
+    tx: Transaction, person: PersonId, session_id: SessionId, *, now: Micros
 ) -> WorkingMemory:
     """Load a session's working memory, empty after WORKING_MEMORY_TTL without a turn."""
     row = await tx.row(
         """SELECT content FROM working_memory
            WHERE session = :session AND person = :person AND updated_at > :since""",
-        session=session,
+        session=session_id,
         person=person,
         since=now - WORKING_MEMORY_TTL,
     )
@@ -159,7 +159,12 @@ async def load_working_memory(
 
 
 async def save_working_memory(
-    tx: Transaction, person: PersonId, session: SessionId, memory: WorkingMemory, *, now: Micros
+    tx: Transaction,
+    person: PersonId,
+    session_id: SessionId,
+    working_memory: WorkingMemory,
+    *,
+    now: Micros,
 ) -> None:
     """Replace the working memory of a session and delete the person's expired ones."""
     await tx.run(
@@ -173,9 +178,9 @@ async def save_working_memory(
            ON CONFLICT (session) DO UPDATE SET content = excluded.content,
              updated_at = excluded.updated_at
            WHERE working_memory.person = excluded.person""",
-        session=session,
+        session=session_id,
         person=person,
-        content=json.dumps(memory, default=to_json_object, ensure_ascii=False),
+        content=json.dumps(working_memory, default=to_json_object, ensure_ascii=False),
         now=now,
     )
 

@@ -155,41 +155,43 @@ class ApiEndpoints:
         return await authenticate(self._hub.app, request, secret)
 
     async def _begin(
-        self, request: Request, principal: Principal, chat: ChatRequest, *, user: str
+        self, request: Request, principal: Principal, chat_request: ChatRequest, *, user: str
     ) -> ChatReply:
         """Log what is new, and return the reply that is about to be written. Raises ApiRefusal."""
         app = self._hub.app
         speaker = await identify_speaker(app, principal, request.headers, user=user)
-        said = [each.text for each in chat.messages if each.role == "user"]
+        said = [each.text for each in chat_request.messages if each.role == "user"]
         if isinstance(speaker, UnknownUser):
             return await answer_unknown_user(app, speaker.sender, said[-1] if said else "")
         raise_if_full(self._hub, speaker)
-        chat = chat.fit_to(has_model=bool(app.models))
-        if chat.use == "plain":
-            plain = build_plain_reply(app, speaker.person.id, chat)
+        chat_request = chat_request.fit_to(has_model=bool(app.models))
+        if chat_request.use == "plain":
+            plain = build_plain_reply(app, speaker.person.id, chat_request)
             return CountedReply(hub=self._hub, caller=speaker, reply=plain)
         chat_context = await open_api_chat(app, speaker.person.id)
         async with app.db.begin_read() as tx:
             recent = await list_recent_messages(
                 tx, speaker.person.id, chat_context.chat.id, limit=QUOTED_WINDOW
             )
-        if is_housekeeping(chat, recent):
-            plain = build_plain_reply(app, speaker.person.id, chat)
+        if is_housekeeping(chat_request, recent):
+            plain = build_plain_reply(app, speaker.person.id, chat_request)
             return CountedReply(hub=self._hub, caller=speaker, reply=plain)
-        words = read_new_words(chat, ensure_deletion_key(app.settings))
-        if words is None and chat.messages[-1].role == "user":
+        words = read_new_words(chat_request, ensure_deletion_key(app.settings))
+        if words is None and chat_request.messages[-1].role == "user":
             raise ApiRefusal(400, NOTHING_SAID, param="messages")
         if words is not None:
             await log_earlier(app, chat_context, words)
-        if words is not None and chat.use == "companion" and not chat.needs_model:
-            return await begin_companion_reply(self._hub, speaker, chat_context, chat, words)
-        return await self._begin_direct(speaker, chat_context, chat, words)
+        if words is not None and chat_request.use == "companion" and not chat_request.needs_model:
+            return await begin_companion_reply(
+                self._hub, speaker, chat_context, chat_request, words
+            )
+        return await self._begin_direct(speaker, chat_context, chat_request, words)
 
     async def _begin_direct(
         self,
         speaker: Caller,
         chat_context: ChatContext,
-        chat: ChatRequest,
+        chat_request: ChatRequest,
         words: NewWords | None,
     ) -> ChatReply:
         """Log what is new, and return the reply of a model with this memory, or the companion's.
@@ -199,18 +201,26 @@ class ApiEndpoints:
         app, message = self._hub.app, None
         turn = TurnId(new_id(app.clock()))
         if words is not None:
-            found = await find_words(app.db, chat_context, words, request=chat, now=app.clock())
+            found = await find_words(
+                app.db, chat_context, words, chat_request=chat_request, now=app.clock()
+            )
             stored = None if found.message is None else await find_answer(app, found.message)
-            repeated = find_repeated(chat, words, found, stored)
+            repeated = find_repeated(chat_request, words, found, stored)
             if repeated is not None:
                 return repeated
-            if chat.may_be_own and await is_own_request(app, chat_context, found):
-                return await begin_companion_reply(self._hub, speaker, chat_context, chat, words)
+            if chat_request.may_be_own and await is_own_request(app, chat_context, found):
+                return await begin_companion_reply(
+                    self._hub, speaker, chat_context, chat_request, words
+                )
             # What nobody can answer is refused before it is kept as said.
             await open_model(app, CallContext(person=speaker.person.id, turn=turn), "main")
             message = await log_words(app, chat_context, found)
         reply = RememberingReply(
-            app=app, chat_context=chat_context, request=chat, message=message, fallback_turn=turn
+            app=app,
+            chat_context=chat_context,
+            request=chat_request,
+            message=message,
+            fallback_turn=turn,
         )
         return CountedReply(hub=self._hub, caller=speaker, reply=reply)
 

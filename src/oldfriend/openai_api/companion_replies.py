@@ -121,7 +121,7 @@ async def begin_companion_reply(
     hub: ConnectionHub,
     caller: Caller,
     chat_context: ChatContext,
-    request: ChatRequest,
+    chat_request: ChatRequest,
     words: NewWords,
 ) -> ChatReply:
     """Log what is new, and return the reply that is about to be written.
@@ -129,12 +129,14 @@ async def begin_companion_reply(
     Raises ApiRefusal, InvalidInput, StoreError.
     """
     app = hub.app
-    found = await find_words(app.db, chat_context, words, request=request, now=app.clock())
+    found = await find_words(
+        app.db, chat_context, words, chat_request=chat_request, now=app.clock()
+    )
     if found.message is None:
         return await accept_new(hub, caller, chat_context, found)
     message, followed = found.message, ""
     stored = await find_answer(app, message)
-    repeated = find_repeated(request, words, found, stored)
+    repeated = find_repeated(chat_request, words, found, stored)
     if repeated is not None:
         return repeated
     if found.kind == "edited" and stored is not None:
@@ -149,7 +151,7 @@ async def begin_companion_reply(
 
 
 def find_repeated(
-    request: ChatRequest, words: NewWords, found: Recognition, stored: StoredReply | None
+    chat_request: ChatRequest, words: NewWords, found: Recognition, stored: StoredReply | None
 ) -> FixedReply | None:
     """Return the stored reply to a request that is repeated; None for any other.
 
@@ -157,9 +159,9 @@ def find_repeated(
     """
     if found.message is None:
         return None
-    if request.idempotency_key and found.text != "\n\n".join(words.texts):
+    if chat_request.idempotency_key and found.text != "\n\n".join(words.texts):
         raise ApiRefusal(422, KEY_REUSED, code="idempotency_key_reused")
-    is_repeated = found.kind == "known" and (request.is_retry or request.idempotency_key)
+    is_repeated = found.kind == "known" and (chat_request.is_retry or chat_request.idempotency_key)
     if stored is None or not is_repeated:
         return None
     return FixedReply(id=str(found.message.turn), finished=build_finished(stored))

@@ -126,7 +126,7 @@ async def write_words(
     findable = await is_informative(tx, app.clock, app.settings, person, submission)
     turn = TurnId(new_id(now))
     message = await store_message(
-        tx, intake, chat_context.chat, person, submission, turn=turn, findable=findable
+        tx, intake, chat_context.chat, person, submission, turn_id=turn, findable=findable
     )
     if message is None:
         raise refuse_forgotten()

@@ -74,10 +74,10 @@ class PlainReply:
         """Do nothing: the call was cut off."""
 
 
-def build_plain_reply(app: AppContext, person: PersonId, request: ChatRequest) -> PlainReply:
+def build_plain_reply(app: AppContext, person: PersonId, chat_request: ChatRequest) -> PlainReply:
     """Return the reply of a model alone."""
     turn = TurnId(new_id(app.clock()))
-    return PlainReply(app=app, person=person, turn=turn, request=request)
+    return PlainReply(app=app, person=person, turn=turn, request=chat_request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,9 +147,9 @@ class RememberingReply:
         return "\n\n".join(parts)
 
 
-async def open_model(app: AppContext, asker: CallContext, role: ModelRole) -> LanguageModel:
+async def open_model(app: AppContext, asker: CallContext, model_role: ModelRole) -> LanguageModel:
     """Return the model of a role, or the main one. Raises ApiRefusal, AllowanceUsedUp."""
-    used = role if role in app.models else "main"
+    used = model_role if model_role in app.models else "main"
     account = UsageAccount(
         db=app.db, settings=app.settings, clock=app.clock, asker=asker, spool=app.spool
     )
@@ -173,17 +173,17 @@ async def complete(
     return completion
 
 
-def build_request(request: ChatRequest, system_prompt: str) -> CompletionRequest:
+def build_request(chat_request: ChatRequest, system_prompt: str) -> CompletionRequest:
     """Return what the model is asked."""
     return CompletionRequest(
         purpose="reply",
         prompt=PROMPT,
         system_prompt=system_prompt,
-        turns=build_turns(request.messages),
-        tools=request.tools,
-        output=request.output,
-        temperature=request.temperature,
-        max_output_tokens=request.max_tokens,
+        turns=build_turns(chat_request.messages),
+        tools=chat_request.tools,
+        output=chat_request.output,
+        temperature=chat_request.temperature,
+        max_output_tokens=chat_request.max_tokens,
     )
 
 

@@ -25,12 +25,12 @@ QUOTED_WINDOW: Final = 12
 """How many of the chat's last messages may be quoted."""
 
 
-def is_housekeeping(request: ChatRequest, recent: Sequence[Message]) -> bool:
+def is_housekeeping(chat_request: ChatRequest, recent: Sequence[Message]) -> bool:
     """Tell whether a request is about the conversation; ``recent`` are the chat's last messages."""
-    said = [each for each in request.messages if each.role != "system"]
+    said = [each for each in chat_request.messages if each.role != "system"]
     if not said:
         return True
-    if request.tools or len(said) > 1:
+    if chat_request.tools or len(said) > 1:
         return False
     text = said[-1].text
     if is_task_template(text):

@@ -104,20 +104,22 @@ class Recognition:
         return {key: value for key, value in found.items() if value}
 
 
-def read_new_words(request: ChatRequest, secret: bytes) -> NewWords | None:
+def read_new_words(chat_request: ChatRequest, secret: bytes) -> NewWords | None:
     """Return what is new in a request; None if its last words are not the person's.
 
     The keys are made with the secret.
     """
-    said = [each for each in request.messages if each.is_said and each.text.strip()]
-    if request.messages and request.messages[-1].role == "tool":  # said before the call, if at all
+    said = [each for each in chat_request.messages if each.is_said and each.text.strip()]
+    if (
+        chat_request.messages and chat_request.messages[-1].role == "tool"
+    ):  # said before the call, if at all
         while said and said[-1].role == "assistant":
             said.pop()
     count = count_trailing(said)
     if not count:
         return None
     before, new = said[:-count], said[-count:]
-    seed = request.conversation
+    seed = chat_request.conversation
     keys_of = KeyMaker(secret)
     conversation = key = follows = keys_of.compute("", seed) if seed else ""
     earlier: list[EarlierWords] = []
@@ -129,7 +131,7 @@ def read_new_words(request: ChatRequest, secret: bytes) -> NewWords | None:
     split = [split_documents(each.text) for each in new]
     is_own = any(own for own, _ in split)
     texts = tuple(own for own, _ in split if own) or tuple(each.text for each in new)
-    since = takewhile(lambda each: each.role != "assistant", reversed(request.messages))
+    since = takewhile(lambda each: each.role != "assistant", reversed(chat_request.messages))
     unseen = [each.unseen_note for each in since if each.role == "user"][::-1]
     around = [*(each for _, each in split), *unseen]
     keys = []
@@ -143,10 +145,10 @@ def read_new_words(request: ChatRequest, secret: bytes) -> NewWords | None:
         keys=tuple(keys),
         follows=follows,
         reply_before=before[-1].text if before else "",
-        is_opening=not before and (not seed or not request.is_continuation),
+        is_opening=not before and (not seed or not chat_request.is_continuation),
         conversation=conversation,
-        idempotency_key=keys_of.compute("idempotency", request.idempotency_key)
-        if request.idempotency_key
+        idempotency_key=keys_of.compute("idempotency", chat_request.idempotency_key)
+        if chat_request.idempotency_key
         else "",
         earlier=tuple(earlier),
         former_keys={former: key for key, former in keys_of.former.items()},
@@ -185,7 +187,7 @@ async def find_words(
     chat_context: ChatContext,
     words: NewWords,
     *,
-    request: ChatRequest,
+    chat_request: ChatRequest,
     now: Micros,
 ) -> Recognition:
     """Find the words in the log, or where they belong, also by keys of before the secret.
@@ -194,7 +196,7 @@ async def find_words(
     """
     person, chat = chat_context.person.id, chat_context.chat.id
     async with db.begin_read() as tx:
-        found = await recognize(tx, chat_context, words, request=request, now=now)
+        found = await recognize(tx, chat_context, words, chat_request=chat_request, now=now)
         if found.message is not None or not await list_rekeyed(tx, chat_context, words):
             return found
     async with db.begin_write() as tx:
@@ -202,7 +204,7 @@ async def find_words(
             same = await find_message_by_external_id(tx, person, chat, each.external_id or "")
             if same is None or same.id == each.id:
                 await update_message_keys(tx, each)
-        return await recognize(tx, chat_context, words, request=request, now=now)
+        return await recognize(tx, chat_context, words, chat_request=chat_request, now=now)
 
 
 async def is_conversation_unknown(
@@ -247,7 +249,7 @@ async def recognize(
     chat_context: ChatContext,
     words: NewWords,
     *,
-    request: ChatRequest,
+    chat_request: ChatRequest,
     now: Micros,
 ) -> Recognition:
     """Find the words in the log, or where they belong."""
@@ -261,7 +263,7 @@ async def recognize(
     known = by_key.get(last_key)
     if known is not None:
         is_last = own[-1].id == known.id
-        if request.is_retry or await is_sent_again(tx, words, known, is_last=is_last, now=now):
+        if chat_request.is_retry or await is_sent_again(tx, words, known, is_last=is_last, now=now):
             return build_known(words, known)
         return build_new(words, f"{last_key}#{now}", 0)
     start = next((i + 1 for i in range(len(words.keys) - 1, -1, -1) if words.keys[i] in by_key), 0)

@@ -83,13 +83,13 @@ class WyomingServer:
                 each.cancel()
 
     async def _listen(
-        self, settings: ServeSettings, tasks: asyncio.TaskGroup, stopping: asyncio.Event
+        self, serve_settings: ServeSettings, tasks: asyncio.TaskGroup, stopping: asyncio.Event
     ) -> asyncio.Server:
         """Listen at the address in the settings. Raises PlatformRejected."""
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             peer = writer.get_extra_info("peername")  # None if it is gone already
-            is_allowed = bool(peer) and may_connect(peer[0], settings.wyoming_clients)
+            is_allowed = bool(peer) and may_connect(peer[0], serve_settings.wyoming_clients)
             if not is_allowed or len(self._connections) >= MAX_CONNECTIONS:
                 log_warning("wyoming-refused", open=len(self._connections))
                 writer.transport.abort()
@@ -98,7 +98,7 @@ class WyomingServer:
             self._connections.add(task)
             task.add_done_callback(self._connections.discard)
 
-        host, port = settings.wyoming_host, settings.wyoming_port or 0
+        host, port = serve_settings.wyoming_host, serve_settings.wyoming_port or 0
         try:
             server = await asyncio.start_server(accept, host, port, limit=MAX_LINE_BYTES)
         except OSError as error:
@@ -285,9 +285,9 @@ def parse_length(head: Mapping[str, Any], name: str, most: int) -> int:
     return found
 
 
-def parse_object(text: bytes) -> dict[str, Any]:
+def parse_object(encoded: bytes) -> dict[str, Any]:
     """Return a JSON object. Raises TypeError, ValueError, RecursionError."""
-    found = json.loads(text)
+    found = json.loads(encoded)
     if not isinstance(found, dict):
         raise TypeError
     return found

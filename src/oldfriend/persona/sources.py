@@ -240,16 +240,16 @@ def format_speakers(names: Sequence[str]) -> str:
     return f"There are: {', '.join(names[:20])}."
 
 
-def format_chat_line(message: ParsedMessage) -> str:
+def format_chat_line(parsed: ParsedMessage) -> str:
     """Format a message on one line with its speaker."""
-    speaker = message.speaker or message.role or "somebody"
-    return f"{speaker}: {' '.join(message.text.split())}"
+    speaker = parsed.speaker or parsed.role or "somebody"
+    return f"{speaker}: {' '.join(parsed.text.split())}"
 
 
-def is_own_message(message: ParsedMessage, me: str | None) -> bool:
+def is_own_message(parsed: ParsedMessage, me: str | None) -> bool:
     """Return whether the person has said a message themselves."""
-    is_by_me = message.role == "person" or (message.role is None and message.speaker == me)
-    return is_by_me and not message.outside
+    is_by_me = parsed.role == "person" or (parsed.role is None and parsed.speaker == me)
+    return is_by_me and not parsed.outside
 
 
 def load_json_chunks(path: Path) -> Iterator[SourceChunk]:

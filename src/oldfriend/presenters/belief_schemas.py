@@ -289,18 +289,18 @@ class BeliefHit(Belief):
 
     @classmethod
     def from_recalled(
-        cls, recalled: RecalledBelief, zone: str, later: Sequence[Message] = ()
+        cls, recalled_belief: RecalledBelief, zone: str, later: Sequence[Message] = ()
     ) -> Self:
         """Present a recalled belief, with what probably changed it since."""
-        state = recalled.state
+        state = recalled_belief.state
         belief = BeliefDetails(
-            content=state.memory, standing=state.stats, evidence=recalled.evidence
+            content=state.memory, standing=state.stats, evidence=recalled_belief.evidence
         )
         return cls(
             **build_belief_fields(belief, zone),
             at=from_micros(state.stats.last_seen, zone),
-            score=recalled.score.value,
-            why=tuple(format_reasons(recalled.reasons)),
+            score=recalled_belief.score.value,
+            why=tuple(format_reasons(recalled_belief.reasons)),
             later=tuple(StoredMessage.from_domain(each) for each in later),
         )
 

@@ -30,15 +30,15 @@ class SettingSchema(Schema):
     )
 
     @classmethod
-    def from_domain(cls, state: SettingState) -> Self:
+    def from_domain(cls, setting_state: SettingState) -> Self:
         """Present the state of a setting."""
         return cls(
-            name=state.name,
-            value=to_value(state.value),
-            default=to_value(state.default),
-            written=to_value(state.file_value),
-            fixed_by=state.overridden_by,
-            takes_new_start=state.needs_restart,
+            name=setting_state.name,
+            value=to_value(setting_state.value),
+            default=to_value(setting_state.default),
+            written=to_value(setting_state.file_value),
+            fixed_by=setting_state.overridden_by,
+            takes_new_start=setting_state.needs_restart,
         )
 
 

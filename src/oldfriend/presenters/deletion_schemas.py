@@ -45,14 +45,14 @@ class AffectedMessageSchema(Schema):
     at: str
 
     @classmethod
-    def from_domain(cls, message: MessageVersion) -> Self:
+    def from_domain(cls, message_version: MessageVersion) -> Self:
         """Present a version of a message."""
         return cls(
-            id=message.id,
-            role=message.role,
-            speaker=message.speaker,
-            text=shorten_message(message),
-            at=format_time(message.said_at, message.zone),
+            id=message_version.id,
+            role=message_version.role,
+            speaker=message_version.speaker,
+            text=shorten_message(message_version),
+            at=format_time(message_version.said_at, message_version.zone),
         )
 
 
@@ -422,10 +422,15 @@ def preview_as_json(preview: ForgetPreview) -> JsonValue:
     }
 
 
-def deleted_message_as_json(message: MessageVersion) -> JsonValue:
+def deleted_message_as_json(message_version: MessageVersion) -> JsonValue:
     """Return a message as JSON."""
-    at = from_micros(message.said_at, message.zone).isoformat(timespec="seconds")
-    return {"id": message.id, "at": at, "speaker": message.speaker, "text": message.text}
+    at = from_micros(message_version.said_at, message_version.zone).isoformat(timespec="seconds")
+    return {
+        "id": message_version.id,
+        "at": at,
+        "speaker": message_version.speaker,
+        "text": message_version.text,
+    }
 
 
 def report_as_json(report: ForgetReport) -> JsonValue:

@@ -196,28 +196,33 @@ def format_forget_command(ids: Iterable[str]) -> str:
     return f"oldfriend forget {' '.join(each[-ID_SUFFIX_CHARS:] for each in ids)}"
 
 
-def format_deleted_message(message: MessageVersion) -> str:
+def format_deleted_message(message_version: MessageVersion) -> str:
     """Format a message; of a long reply only how it begins."""
-    text = to_one_line(shorten_message(message))
-    at = from_micros(message.said_at, message.zone).strftime("%Y-%m-%d %H:%M")
-    return f"  …{message.id[-ID_SUFFIX_CHARS:]}  {at}  {message.speaker or message.role}: {text}"
+    text = to_one_line(shorten_message(message_version))
+    at = from_micros(message_version.said_at, message_version.zone).strftime("%Y-%m-%d %H:%M")
+    speaker = message_version.speaker or message_version.role
+    return f"  …{message_version.id[-ID_SUFFIX_CHARS:]}  {at}  {speaker}: {text}"
 
 
-def shorten_message(message: MessageVersion) -> str:
+def shorten_message(message_version: MessageVersion) -> str:
     """Return a message's text; of a reply the beginning, and how each quotation in it begins.
 
     What it quotes is listed where it was said.
     """
-    if message.role != "companion":
-        return message.text
+    if message_version.role != "companion":
+        return message_version.text
     parts: list[str] = []
     at = 0
-    for each in list_quotations(message.text):
+    for each in list_quotations(message_version.text):
         begin = each.start + QUOTE_CHARS
         if begin < each.end - QUOTE_CHARS // 2:
-            parts += [message.text[at:begin].rstrip(), " …", message.text[each.end - 1]]
+            parts += [
+                message_version.text[at:begin].rstrip(),
+                " …",
+                message_version.text[each.end - 1],
+            ]
             at = each.end
-    text = "".join([*parts, message.text[at:]])
+    text = "".join([*parts, message_version.text[at:]])
     return text if len(text) <= MAX_REPLY_CHARS else f"{text[:MAX_REPLY_CHARS].rstrip()} …"
 
 

@@ -72,13 +72,13 @@ class GoalSchema(Schema):
     message: str | None = field(metadata=describe("The message that set it."))
 
     @classmethod
-    def from_domain(cls, state: GoalState, *, zone: str, now: Micros) -> Self:
+    def from_domain(cls, goal_state: GoalState, *, zone: str, now: Micros) -> Self:
         """Present a goal, with times in the person's zone."""
-        goal, rhythm = state.goal, state.goal.rhythm
+        goal, rhythm = goal_state.goal, goal_state.goal.rhythm
         total = None if rhythm is not None else find_total(goal)
         scope = DeskScope(person=goal.person, zone=zone, now=now, language=goal.language)
-        count = len(state.progress)
-        last = format_time(state.progress[-1].at, zone) if state.progress else None
+        count = len(goal_state.progress)
+        last = format_time(goal_state.progress[-1].at, zone) if goal_state.progress else None
         return cls(
             id=goal.id,
             text=goal.text,
@@ -89,17 +89,17 @@ class GoalSchema(Schema):
             period=None if rhythm is None else rhythm.period,
             done_in_period=None
             if rhythm is None
-            else count_in_period(state.progress, rhythm.period, scope),
+            else count_in_period(goal_state.progress, rhythm.period, scope),
             progress_count=count,
             last_progress=last,
             told=count,
             last_told=last,
             amount_wanted=None if total is None else total.value,
-            amount_done=None if total is None else add_up(state.progress) / total.parts,
+            amount_done=None if total is None else add_up(goal_state.progress) / total.parts,
             unit=None if total is None else total.unit,
             steps=tuple(
                 GoalStepSchema.from_domain(each, zone=zone, is_part=total is not None)
-                for each in reversed(state.progress[-MAX_STEPS:])
+                for each in reversed(goal_state.progress[-MAX_STEPS:])
             ),
             deadline=format_time(goal.deadline, zone),
             next_action=goal.next_action,

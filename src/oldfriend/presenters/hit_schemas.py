@@ -102,23 +102,27 @@ class RecalledHits(list[Hit | BeliefHit]):
     has_answer: bool
 
     @classmethod
-    def from_ranking(cls, recalled: RecallResult, zone: str) -> Self:
+    def from_ranking(cls, recall_result: RecallResult, zone: str) -> Self:
         """Present all that was recalled."""
         hits = [
             BeliefHit.from_recalled(each, zone)
             if isinstance(each, RecalledBelief)
             else Hit.from_recalled(each)
-            for each in recalled.ranking
+            for each in recall_result.ranking
         ]
-        return cls.from_recalled(hits, recalled)
+        return cls.from_recalled(hits, recall_result)
 
     @classmethod
-    def from_recalled(cls, hits: Iterable[Hit | BeliefHit], recalled: RecallResult) -> Self:
+    def from_recalled(cls, hits: Iterable[Hit | BeliefHit], recall_result: RecallResult) -> Self:
         """Present the hits that are shown of a recall."""
         shown = cls(hits)
         parts = (
-            (Hit, recalled.answer_probability, recalled.is_answerable),
-            (BeliefHit, recalled.belief_answer_probability, recalled.is_belief_answerable),
+            (Hit, recall_result.answer_probability, recall_result.is_answerable),
+            (
+                BeliefHit,
+                recall_result.belief_answer_probability,
+                recall_result.is_belief_answerable,
+            ),
         )
         judged = [
             (probability, is_answerable)
@@ -131,11 +135,11 @@ class RecalledHits(list[Hit | BeliefHit]):
 
 
 def belief_hit_as_json(
-    recalled: RecalledBelief, zone: str, later: Sequence[Message] = ()
+    recalled_belief: RecalledBelief, zone: str, later: Sequence[Message] = ()
 ) -> dict[str, JsonValue]:
     """Return a found belief as JSON, with its evidence and what probably changed it since."""
     since: list[JsonValue] = [StoredMessage.from_domain(each).as_json() for each in later]
-    memory, stats = recalled.state.memory, recalled.state.stats
+    memory, stats = recalled_belief.state.memory, recalled_belief.state.stats
     told_zone = get_told_zone(memory, zone)
     return {
         "kind": memory.kind,
@@ -151,8 +155,8 @@ def belief_hit_as_json(
         "happened_at": format_time(memory.happened_at, told_zone),
         "due_at": format_time(memory.due_at, told_zone),
         "until": format_time(memory.holds_until, told_zone) or format_time(memory.ended_at, zone),
-        "score": round(recalled.score.value, 4),
-        "why": [*format_reasons(recalled.reasons)],
-        "evidence": [evidence_as_json(each) for each in recalled.evidence],
+        "score": round(recalled_belief.score.value, 4),
+        "why": [*format_reasons(recalled_belief.reasons)],
+        "evidence": [evidence_as_json(each) for each in recalled_belief.evidence],
         **({"later": since} if since else {}),
     }

@@ -65,15 +65,15 @@ class ProactiveSettingsSchema(Schema):
     )
 
     @classmethod
-    def from_domain(cls, settings: ProactiveSettings) -> Self:
+    def from_domain(cls, proactive_settings: ProactiveSettings) -> Self:
         """Present what a person has chosen."""
         return cls(
-            level=settings.level,
-            quiet_begins=format_clock_minute(settings.quiet.begins),
-            quiet_ends=format_clock_minute(settings.quiet.ends),
-            digest=settings.digest,
-            recap=settings.recap,
-            muted=tuple(sorted(settings.muted)),
+            level=proactive_settings.level,
+            quiet_begins=format_clock_minute(proactive_settings.quiet.begins),
+            quiet_ends=format_clock_minute(proactive_settings.quiet.ends),
+            digest=proactive_settings.digest,
+            recap=proactive_settings.recap,
+            muted=tuple(sorted(proactive_settings.muted)),
         )
 
 

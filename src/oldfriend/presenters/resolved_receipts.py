@@ -99,10 +99,10 @@ async def list_shown_context(tx: Transaction, receipt: Receipt) -> tuple[Message
     return tuple(sorted(messages, key=lambda message: message.seq))
 
 
-async def find_message(tx: Transaction, person: PersonId, message: MessageId) -> Message | None:
+async def find_message(tx: Transaction, person: PersonId, message_id: MessageId) -> Message | None:
     """Return the current version of a message; None if it is gone, or the id is not a message's."""
     try:
-        return await get_message(tx, person, message)
+        return await get_message(tx, person, message_id)
     except NotFound:
         return None
 

@@ -72,16 +72,16 @@ class WebSessionSchema(Schema):
     expires_at: str
 
     @classmethod
-    def from_domain(cls, session: WebSession, *, current: str, zone: str) -> Self:
+    def from_domain(cls, web_session: WebSession, *, current: str, zone: str) -> Self:
         """Present a web session; ``current`` is the digest of the one that asks."""
         return cls(
-            id=session.digest,
-            is_this=session.digest == current,
-            opened_with=session.opened_with,
-            browser=session.browser,
-            made_at=format_time(session.made_at, zone),
-            used_at=format_time(session.used_at, zone),
-            expires_at=format_time(session.expires_at, zone),
+            id=web_session.digest,
+            is_this=web_session.digest == current,
+            opened_with=web_session.opened_with,
+            browser=web_session.browser,
+            made_at=format_time(web_session.made_at, zone),
+            used_at=format_time(web_session.used_at, zone),
+            expires_at=format_time(web_session.expires_at, zone),
         )
 
 

@@ -64,15 +64,15 @@ class ToolSchema(Schema):
 
     @classmethod
     def from_domain(
-        cls, spec: ToolSpec, totals: ToolTotals | None, words: ToolWords, zone: str
+        cls, tool_spec: ToolSpec, totals: ToolTotals | None, words: ToolWords, zone: str
     ) -> Self:
         """Present a tool."""
         return cls(
-            name=spec.name,
-            label=words.get_label(spec.name, spec.label),
-            cost=spec.cost,
-            asks_first=spec.needs_confirmation,
-            output=tuple(ToolFieldSchema.from_domain(each, words) for each in spec.output),
+            name=tool_spec.name,
+            label=words.get_label(tool_spec.name, tool_spec.label),
+            cost=tool_spec.cost,
+            asks_first=tool_spec.needs_confirmation,
+            output=tuple(ToolFieldSchema.from_domain(each, words) for each in tool_spec.output),
             uses=0 if totals is None else totals.uses,
             done=0 if totals is None else totals.done,
             useful=0 if totals is None else totals.useful,

@@ -109,11 +109,11 @@ class Occasions:
 
 
 async def load_occasions(
-    tx: Transaction, person: Person, settings: ProactiveSettings, *, now: Micros
+    tx: Transaction, person: Person, proactive_settings: ProactiveSettings, *, now: Micros
 ) -> Occasions:
     """Load what a level may speak of."""
-    kinds = PACES[settings.level].kinds
-    if settings.level == "off" and settings.digest == "off":
+    kinds = PACES[proactive_settings.level].kinds
+    if proactive_settings.level == "off" and proactive_settings.digest == "off":
         return Occasions(
             watches=await list_seen_watches(tx, person.id, now=now),
             checklist=await load_checklist(tx, person.id),
@@ -133,7 +133,7 @@ async def load_occasions(
     )
     if "goal" in kinds:
         occasions = replace(occasions, goals=await list_watched_goals(tx, person.id))
-    if "day_opening" in kinds or settings.digest != "off":
+    if "day_opening" in kinds or proactive_settings.digest != "off":
         birthdays = await list_memories_by_key(tx, person.id, "fact", BIRTHDAY)
         midnight = get_start_of_day(now, person.zone)
         occasions = replace(
@@ -206,7 +206,7 @@ def may_be_told(memory: StoredBelief) -> bool:
 
 
 def collect_impulses(
-    person: Person, settings: ProactiveSettings, occasions: Occasions, *, now: Micros
+    person: Person, proactive_settings: ProactiveSettings, occasions: Occasions, *, now: Micros
 ) -> list[Impulse]:
     """Return every impulse that is open, also those whose time is still to come."""
     found = [
@@ -214,8 +214,8 @@ def collect_impulses(
         *collect_grave_events(person, occasions.grave),
         *collect_goals(person, occasions.goals),
         *collect_watches(person, occasions.watches),
-        *collect_day_openings(person, settings, occasions, now=now),
-        *collect_recaps(person, settings, now=now),
+        *collect_day_openings(person, proactive_settings, occasions, now=now),
+        *collect_recaps(person, proactive_settings, now=now),
         *collect_anniversaries(person, occasions, now=now),
         *collect_checklist(person, occasions.checklist, now=now),
         *collect_numbers(person, occasions.numbers),
@@ -224,7 +224,7 @@ def collect_impulses(
         *collect_silence(person, occasions.last_message),
         *collect_moments(person, occasions, now=now),
     ]
-    kinds = PACES[settings.level].kinds - settings.muted
+    kinds = PACES[proactive_settings.level].kinds - proactive_settings.muted
     return [each for each in found if each.kind in kinds and each.expires_at > now]
 
 
@@ -278,7 +278,7 @@ def is_due_all_day(memory: StoredBelief, deadline: Micros, zone: str) -> bool:
 
 
 def collect_day_openings(
-    person: Person, settings: ProactiveSettings, occasions: Occasions, *, now: Micros
+    person: Person, proactive_settings: ProactiveSettings, occasions: Occasions, *, now: Micros
 ) -> Iterator[Impulse]:
     """Yield the opening of today and of the next day on which there is something.
 
@@ -286,8 +286,8 @@ def collect_day_openings(
     """
     today = from_micros(now, person.zone).date()
     by_day = group_by_day(person, occasions, today)
-    kind: ImpulseKind = "day_opening" if settings.digest == "off" else "digest"
-    if settings.digest == "weekly":
+    kind: ImpulseKind = "day_opening" if proactive_settings.digest == "off" else "digest"
+    if proactive_settings.digest == "weekly":
         by_day = group_by_week(by_day)
     elif today in by_day:
         by_day[today].extend(occasions.undone)
@@ -321,13 +321,13 @@ def group_by_day(person: Person, occasions: Occasions, today: date) -> dict[date
 
 
 def collect_recaps(
-    person: Person, settings: ProactiveSettings, *, now: Micros
+    person: Person, proactive_settings: ProactiveSettings, *, now: Micros
 ) -> Iterator[Impulse]:
     """Yield the recaps of last week, of this and of the next, each on Sunday evening.
 
     What was done is read when it is told.
     """
-    if settings.recap == "off":
+    if proactive_settings.recap == "off":
         return
     today = from_micros(now, person.zone).date()
     for weeks in (-1, 0, 1):

@@ -120,14 +120,14 @@ async def find_last_said(tx: Transaction, person: PersonId) -> StoredImpulse | N
 
 
 async def find_said_in(
-    tx: Transaction, person: PersonId, message: MessageId
+    tx: Transaction, person: PersonId, message_id: MessageId
 ) -> StoredImpulse | None:
     """Return what a message has said unasked; None if it has said nothing of that kind."""
     row = await tx.row(
         f"""SELECT {COLUMNS} FROM impulse
            WHERE person = :person AND message = :message AND status = 'said' LIMIT 1""",
         person=person,
-        message=message,
+        message=message_id,
     )
     return None if row is None else parse_impulse_row(row, person)
 
@@ -138,7 +138,7 @@ async def record_impulse_decision(
     decision: ProactiveDecision,
     *,
     now: Micros,
-    message: MessageId | None = None,
+    message_id: MessageId | None = None,
 ) -> bool:
     """Record what was decided; return False if the impulse is said or dropped by now, or gone.
 
@@ -155,7 +155,7 @@ async def record_impulse_decision(
            WHERE person = :person AND id = :id AND status = 'waiting'""",
         status=status,
         decisions=json.dumps([format_decision(at, each) for at, each in decisions]),
-        message=message,
+        message=message_id,
         now=now,
         person=stored.impulse.person,
         id=stored.id,

@@ -125,7 +125,7 @@ async def list_reminded_beliefs(tx: Transaction, person: PersonId) -> frozenset[
 async def load_person_state(
     tx: Transaction,
     person: Person,
-    settings: ProactiveSettings,
+    proactive_settings: ProactiveSettings,
     *,
     now: Micros,
 ) -> PersonState:
@@ -137,9 +137,9 @@ async def load_person_state(
     return PersonState(
         now=now,
         zone=person.zone,
-        level=settings.level,
-        quiet=settings.quiet,
-        muted=settings.muted,
+        level=proactive_settings.level,
+        quiet=proactive_settings.quiet,
+        muted=proactive_settings.muted,
         person_spoke_at=None if last is None else last.said_at,
         talked_at=await find_talk_time(tx, person.id, now=now),
         said_at=await list_said_times(tx, person.id, limit=MAX_SAID),

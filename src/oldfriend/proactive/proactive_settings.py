@@ -51,7 +51,7 @@ async def load_proactive_settings(tx: Transaction, person: PersonId) -> Proactiv
 
 
 async def save_proactive_settings(
-    tx: Transaction, person: PersonId, settings: ProactiveSettings, *, now: Micros
+    tx: Transaction, person: PersonId, proactive_settings: ProactiveSettings, *, now: Micros
 ) -> None:
     """Store what a person has chosen."""
     await tx.run(
@@ -63,11 +63,11 @@ async def save_proactive_settings(
              digest = excluded.digest, recap = excluded.recap, muted = excluded.muted,
              changed_at = excluded.changed_at""",
         person=person,
-        level=settings.level,
-        begins=settings.quiet.begins,
-        ends=settings.quiet.ends,
-        digest=settings.digest,
-        recap=settings.recap,
-        muted=json.dumps(sorted(settings.muted)),
+        level=proactive_settings.level,
+        begins=proactive_settings.quiet.begins,
+        ends=proactive_settings.quiet.ends,
+        digest=proactive_settings.digest,
+        recap=proactive_settings.recap,
+        muted=json.dumps(sorted(proactive_settings.muted)),
         now=now,
     )

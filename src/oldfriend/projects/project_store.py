@@ -81,7 +81,7 @@ async def list_projects(tx: Transaction, person: PersonId) -> list[ProjectOvervi
     ]
 
 
-async def find_open_project(tx: Transaction, person: PersonId, chat: ChatId) -> Project | None:
+async def find_open_project(tx: Transaction, person: PersonId, chat_id: ChatId) -> Project | None:
     """Return the project that is open in a chat."""
     row = await tx.row(
         f"""SELECT {P_COLUMNS} FROM project_span s
@@ -89,33 +89,33 @@ async def find_open_project(tx: Transaction, person: PersonId, chat: ChatId) -> 
            WHERE s.person = :person AND s.chat = :chat AND s.until_seq IS NULL
            ORDER BY s.since_seq DESC LIMIT 1""",
         person=person,
-        chat=chat,
+        chat=chat_id,
     )
     return None if row is None else parse_row(row)
 
 
-async def close_project(tx: Transaction, person: PersonId, chat: ChatId, *, seq: int) -> None:
+async def close_project(tx: Transaction, person: PersonId, chat_id: ChatId, *, seq: int) -> None:
     """Close what is open in a chat with a message there."""
     await tx.run(
         """UPDATE project_span SET until_seq = :seq
            WHERE person = :person AND chat = :chat AND until_seq IS NULL""",
         seq=seq,
         person=person,
-        chat=chat,
+        chat=chat_id,
     )
 
 
 async def open_project(
-    tx: Transaction, person: PersonId, chat: ChatId, project: str, *, seq: int
+    tx: Transaction, person: PersonId, chat_id: ChatId, project: str, *, seq: int
 ) -> None:
     """Open a project in a chat with a message there, in place of another one."""
-    await close_project(tx, person, chat, seq=seq)
+    await close_project(tx, person, chat_id, seq=seq)
     await tx.run(
         """INSERT INTO project_span (chat, since_seq, until_seq, person, project)
            VALUES (:chat, :seq, NULL, :person, :project)
            ON CONFLICT (chat, since_seq) DO UPDATE SET project = excluded.project,
              until_seq = NULL""",
-        chat=chat,
+        chat=chat_id,
         seq=seq,
         person=person,
         project=project,

@@ -62,48 +62,49 @@ async def find_named_partition(
 
 
 async def find_expired_partition(
-    tx: Transaction, queue: QueueName, only: PartitionFilter | None, *, clock: Micros
+    tx: Transaction, queue: QueueName, partitions: PartitionFilter | None, *, clock: Micros
 ) -> FreePartition | None:
     """Find and lock the partition whose lease expired first."""
     row = await tx.row(
         f"""SELECT partition, owner FROM job_partition
            WHERE queue = :queue AND lease_until IS NOT NULL
-           AND (lease_until <= :clock OR lease_until > :latest) {build_filter_condition(only)}
+           AND (lease_until <= :clock OR lease_until > :latest) {build_filter_condition(partitions)}
            ORDER BY lease_until LIMIT 1 FOR UPDATE SKIP LOCKED""",
         queue=queue,
         clock=clock,
         latest=compute_lease_end(clock, MAX_LEASE_S),
-        **build_filter_params(only),
+        **build_filter_params(partitions),
     )
     return None if row is None else FreePartition(*row)
 
 
 async def find_ready_partition(
-    tx: Transaction, queue: QueueName, only: PartitionFilter | None, *, now: Micros
+    tx: Transaction, queue: QueueName, partitions: PartitionFilter | None, *, now: Micros
 ) -> FreePartition | None:
     """Find and lock the free partition that has been ready longest."""
     row = await tx.row(
         f"""SELECT partition, owner FROM job_partition
-           WHERE queue = :queue AND ready_at <= :now {build_filter_condition(only)}
+           WHERE queue = :queue AND ready_at <= :now {build_filter_condition(partitions)}
            ORDER BY ready_at LIMIT 1 FOR UPDATE SKIP LOCKED""",
         queue=queue,
         now=now,
-        **build_filter_params(only),
+        **build_filter_params(partitions),
     )
     return None if row is None else FreePartition(*row)
 
 
 async def find_misdated_partition(
-    tx: Transaction, queue: QueueName, only: PartitionFilter | None, *, now: Micros
+    tx: Transaction, queue: QueueName, partitions: PartitionFilter | None, *, now: Micros
 ) -> FreePartition | None:
     """Find and lock a free partition whose next job was enqueued in what is now the future."""
     row = await tx.row(
         f"""SELECT partition, owner FROM job_partition
-           WHERE queue = :queue AND {build_misdated_condition(queue)} {build_filter_condition(only)}
+           WHERE queue = :queue AND {build_misdated_condition(queue)}
+           {build_filter_condition(partitions)}
            ORDER BY ready_at LIMIT 1 FOR UPDATE SKIP LOCKED""",
         queue=queue,
         ahead=now + MAX_CLOCK_SKEW,
-        **build_filter_params(only),
+        **build_filter_params(partitions),
     )
     return None if row is None else FreePartition(*row)
 
@@ -159,17 +160,17 @@ def build_misdated_condition(queue: QueueName) -> str:
         AND dead_lettered_at IS NULL ORDER BY {ORDER_BY[queue]} LIMIT 1)"""
 
 
-def build_filter_condition(only: PartitionFilter | None) -> str:
+def build_filter_condition(partitions: PartitionFilter | None) -> str:
     """Build the SQL condition for some partitions; its values are in ``build_filter_params``."""
-    if only is None:
+    if partitions is None:
         return ""
-    begins = " OR ".join(f"partition LIKE :{name}" for name in build_filter_params(only))
-    return f"AND {'NOT ' if only.is_excluded else ''}({begins})"
+    begins = " OR ".join(f"partition LIKE :{name}" for name in build_filter_params(partitions))
+    return f"AND {'NOT ' if partitions.is_excluded else ''}({begins})"
 
 
-def build_filter_params(only: PartitionFilter | None) -> dict[str, str]:
+def build_filter_params(partitions: PartitionFilter | None) -> dict[str, str]:
     """Return the SQL parameters of the condition for some partitions."""
-    prefixes = () if only is None else only.prefixes
+    prefixes = () if partitions is None else partitions.prefixes
     return {f"prefix{index}": f"{prefix}%" for index, prefix in enumerate(prefixes)}
 
 

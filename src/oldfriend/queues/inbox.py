@@ -143,7 +143,7 @@ class InboxPayload:
 
 
 async def find_joinable_turn(
-    tx: Transaction, chat: ChatId, item: BurstItem, *, debounce_s: float
+    tx: Transaction, chat_id: ChatId, item: BurstItem, *, debounce_s: float
 ) -> TurnId | None:
     """Return the waiting turn that an arriving message joins; None if it begins a new one.
 
@@ -151,8 +151,8 @@ async def find_joinable_turn(
     """
     if not can_join(item, debounce_s=debounce_s):
         return None
-    await lock_partition(tx, "inbox", chat)
-    turn_jobs = await list_open_turn_jobs(tx, chat, now=item.at)
+    await lock_partition(tx, "inbox", chat_id)
+    turn_jobs = await list_open_turn_jobs(tx, chat_id, now=item.at)
     if not turn_jobs or not is_same_burst(
         [to_burst_item(job) for job in turn_jobs], item, debounce_s=debounce_s
     ):
@@ -162,7 +162,7 @@ async def find_joinable_turn(
 
 async def enqueue_inbox(
     tx: Transaction,
-    chat: ChatId,
+    chat_id: ChatId,
     person: PersonId,
     payload: InboxPayload,
     *,
@@ -186,7 +186,7 @@ async def enqueue_inbox(
         job = await enqueue(
             tx,
             "inbox",
-            chat,
+            chat_id,
             body,
             person=person,
             now=now,
@@ -208,8 +208,8 @@ async def enqueue_inbox(
     )
     turn_jobs: list[Job] = []
     if can_join(item, debounce_s=debounce_s):
-        await lock_partition(tx, "inbox", chat)
-        waiting = await list_open_turn_jobs(tx, chat, now=now)
+        await lock_partition(tx, "inbox", chat_id)
+        waiting = await list_open_turn_jobs(tx, chat_id, now=now)
         turn_jobs = [job for job in waiting if parse_inbox_payload(job).turn == payload.turn]
     due = max(
         compute_due_at([*map(to_burst_item, turn_jobs), item], debounce_s=debounce_s), not_before
@@ -217,7 +217,7 @@ async def enqueue_inbox(
     job = await enqueue(
         tx,
         "inbox",
-        chat,
+        chat_id,
         body,
         person=person,
         now=now,
@@ -226,7 +226,7 @@ async def enqueue_inbox(
         group=payload.turn,
     )
     if job is not None and turn_jobs:
-        await reschedule_jobs(tx, "inbox", chat, from_seq=turn_jobs[0].seq, due_at=due, now=now)
+        await reschedule_jobs(tx, "inbox", chat_id, from_seq=turn_jobs[0].seq, due_at=due, now=now)
     return job
 
 
@@ -239,50 +239,54 @@ async def list_open_turns(tx: Transaction) -> frozenset[TurnId]:
     return frozenset(TurnId(row[0]) for row in rows)  # the group of a notice is no turn id
 
 
-async def list_turn_notices(tx: Transaction, chat: str, turn: TurnId) -> tuple[Job, ...]:
+async def list_turn_notices(tx: Transaction, chat: str, turn_id: TurnId) -> tuple[Job, ...]:
     """Return the edits and stops that arrived for the messages of a turn."""
-    return await list_group_jobs(tx, "inbox", chat, build_notice_group(turn))
+    return await list_group_jobs(tx, "inbox", chat, build_notice_group(turn_id))
 
 
-async def record_draft_external_id(tx: Transaction, turn: Sequence[Job], external_id: str) -> None:
+async def record_draft_external_id(
+    tx: Transaction, turn_jobs: Sequence[Job], external_id: str
+) -> None:
     """Record the platform message that shows the reply while it is written."""
-    await update_payload(tx, turn[0], {**turn[0].payload, "shown": external_id})
+    await update_payload(tx, turn_jobs[0], {**turn_jobs[0].payload, "shown": external_id})
 
 
-async def find_draft_external_id(tx: Transaction, turn: Sequence[Job]) -> str | None:
+async def find_draft_external_id(tx: Transaction, turn_jobs: Sequence[Job]) -> str | None:
     """Return the external id of the message that shows the draft of a turn's reply, if any."""
-    job = await find_job(tx, "inbox", turn[0].partition, turn[0].seq)
+    job = await find_job(tx, "inbox", turn_jobs[0].partition, turn_jobs[0].seq)
     external_id = None if job is None else job.payload.get("shown")
     return external_id if isinstance(external_id, str) else None
 
 
-async def withdraw_turn(tx: Transaction, chat: ChatId, turn: TurnId, *, now: Micros) -> bool:
+async def withdraw_turn(tx: Transaction, chat_id: ChatId, turn_id: TurnId, *, now: Micros) -> bool:
     """Delete a turn that was not started, or is a dead letter; False if it is running or over."""
-    await lock_partition(tx, "inbox", chat)
-    jobs = await list_group_jobs(tx, "inbox", chat, turn)
-    last_claimed_seq = await get_last_claimed_seq(tx, "inbox", chat)
+    await lock_partition(tx, "inbox", chat_id)
+    jobs = await list_group_jobs(tx, "inbox", chat_id, turn_id)
+    last_claimed_seq = await get_last_claimed_seq(tx, "inbox", chat_id)
     if not jobs or any(each.seq <= last_claimed_seq and not each.is_dead_letter for each in jobs):
         return False
     await delete_jobs(tx, jobs)
     await expire_keys(tx, jobs, now=now)
-    await update_ready_at(tx, "inbox", chat)
+    await update_ready_at(tx, "inbox", chat_id)
     await tx.notify()
     return True
 
 
-async def is_turn_waiting(tx: Transaction, queue: QueueName, partition: str, turn: TurnId) -> bool:
+async def is_turn_waiting(
+    tx: Transaction, queue: QueueName, partition: str, turn_id: TurnId
+) -> bool:
     """Return whether a turn is waiting for its answer and is no dead letter."""
-    jobs = await list_group_jobs(tx, queue, partition, turn)
+    jobs = await list_group_jobs(tx, queue, partition, turn_id)
     return any(not job.is_dead_letter for job in jobs)
 
 
-async def find_turn_status(tx: Transaction, chat: ChatId, turn: TurnId) -> TurnStatus | None:
+async def find_turn_status(tx: Transaction, chat_id: ChatId, turn_id: TurnId) -> TurnStatus | None:
     """Return the status of a turn in its chat; None if it is not waiting."""
-    turn_jobs = await list_group_jobs(tx, "inbox", chat, turn)
+    turn_jobs = await list_group_jobs(tx, "inbox", chat_id, turn_id)
     open_jobs = [each for each in turn_jobs if not each.is_dead_letter]
     if not open_jobs:
         return None
-    first = await find_first_job(tx, "inbox", chat)
+    first = await find_first_job(tx, "inbox", chat_id)
     return TurnStatus(
         is_next=first is None or first.seq >= open_jobs[0].seq,
         due_at=open_jobs[0].due_at,
@@ -301,9 +305,9 @@ async def load_unanswered_turns(tx: Transaction, person: PersonId) -> dict[TurnI
     return {TurnId(turn): bool(is_dead_letter) for turn, is_dead_letter in rows}
 
 
-async def list_open_turn_jobs(tx: Transaction, chat: ChatId, *, now: Micros) -> list[Job]:
+async def list_open_turn_jobs(tx: Transaction, chat_id: ChatId, *, now: Micros) -> list[Job]:
     """Return the jobs of a chat's newest turn, if it cannot have been started yet."""
-    newest_first = await list_last_jobs(tx, "inbox", chat)
+    newest_first = await list_last_jobs(tx, "inbox", chat_id)
     if not newest_first:
         return []
     turn = parse_inbox_payload(newest_first[0]).turn
@@ -311,7 +315,7 @@ async def list_open_turn_jobs(tx: Transaction, chat: ChatId, *, now: Micros) -> 
     if not turn_jobs or any(is_due(job, now=now) for job in turn_jobs):
         return []
     is_started = turn_jobs[0].seq <= await get_last_claimed_seq(
-        tx, "inbox", chat
+        tx, "inbox", chat_id
     )  # started by a process whose clock is ahead
     return [] if is_started else turn_jobs
 
@@ -322,15 +326,15 @@ def take_first_turn(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
     return tuple(takewhile(lambda job: is_turn_message(job, turn), jobs)) or jobs[:1]
 
 
-def build_notice_group(turn: TurnId) -> str:
+def build_notice_group(turn_id: TurnId) -> str:
     """Return the group of a turn's edits and stops, which succeed or fail on their own."""
-    return f"about {turn}"
+    return f"about {turn_id}"
 
 
-def is_turn_message(job: Job, turn: TurnId) -> bool:
+def is_turn_message(job: Job, turn_id: TurnId) -> bool:
     """Return whether a job is a message of this turn."""
     payload = parse_inbox_payload(job)
-    return payload.kind == "said" and payload.turn == turn
+    return payload.kind == "said" and payload.turn == turn_id
 
 
 def to_burst_item(job: Job) -> BurstItem:

@@ -68,7 +68,7 @@ NO_DRAFT: Final = ShownDraft()
 async def enqueue_reply(
     tx: Transaction,
     chat: Chat,
-    reply: MessageId,
+    reply_id: MessageId,
     texts: ReplyTexts,
     *,
     now: Micros,
@@ -80,7 +80,7 @@ async def enqueue_reply(
     ``draft`` is the message that becomes the first part, or may have been sent. ``audio_title`` is
     the title of the audio version; None if there is none.
     """
-    base = {"channel": chat.channel, "address": chat.address, "reply": reply}
+    base = {"channel": chat.channel, "address": chat.address, "reply": reply_id}
     markup = {"markdown": True} if texts.is_markdown else {}
     bodies: list[dict[str, JsonValue]] = [
         {**base, **markup, "ordinal": ordinal, "text": text}
@@ -102,8 +102,8 @@ async def enqueue_reply(
             body,
             person=chat.person,
             now=now,
-            dedup_key=f"{reply}/{body['ordinal']}",
-            group=f"{reply}/aloud" if body.get("aloud") else reply,
+            dedup_key=f"{reply_id}/{body['ordinal']}",
+            group=f"{reply_id}/aloud" if body.get("aloud") else reply_id,
         )
         for body in bodies
     ]

@@ -12,11 +12,11 @@ from oldfriend.queues.purge import list_job_texts
 from oldfriend.queues.queue import enqueue, update_ready_at
 
 
-async def is_anybody_served(tx: Transaction, people: Collection[PersonId]) -> bool:
+async def is_anybody_served(tx: Transaction, person_ids: Collection[PersonId]) -> bool:
     """Lock what is queued for some people, and tell whether any of it is being worked on."""
     clock = await tx.read_clock()
     leases: list[int | None] = []
-    for person in people:
+    for person in person_ids:
         rows = await tx.rows(
             """SELECT lease_until FROM job_partition
                WHERE (queue = 'agenda' AND partition LIKE :mine)

@@ -317,7 +317,7 @@ async def find_next_due(
     tx: Transaction,
     queue: QueueName,
     *,
-    only: PartitionFilter | None = None,
+    partitions: PartitionFilter | None = None,
     until: Micros = MAX_TIME,
 ) -> Micros | None:
     """Return when the next free partition is ready, perhaps in the past; None if none is by then.
@@ -326,11 +326,11 @@ async def find_next_due(
     """
     row = await tx.row(
         f"""SELECT ready_at FROM job_partition
-           WHERE queue = :queue AND ready_at <= :until {build_filter_condition(only)}
+           WHERE queue = :queue AND ready_at <= :until {build_filter_condition(partitions)}
            ORDER BY ready_at LIMIT 1""",
         queue=queue,
         until=until,
-        **build_filter_params(only),
+        **build_filter_params(partitions),
     )
     return None if row is None else int(row[0])
 

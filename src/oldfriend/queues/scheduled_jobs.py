@@ -35,7 +35,7 @@ class PendingJobs:
 async def schedule_job(
     tx: Transaction,
     partition: str,
-    spec: JobSpec,
+    job_spec: JobSpec,
     *,
     person: PersonId | None,
     now: Micros,
@@ -43,7 +43,7 @@ async def schedule_job(
     dedup_key: str | None = None,
 ) -> Job | None:
     """Schedule a job for now or later; None if its dedup key is known in the partition."""
-    payload: dict[str, JsonValue] = {"name": spec.name, "arguments": dict(spec.arguments)}
+    payload: dict[str, JsonValue] = {"name": job_spec.name, "arguments": dict(job_spec.arguments)}
     return await enqueue(
         tx, "agenda", partition, payload, person=person, now=now, due_at=due_at, dedup_key=dedup_key
     )

@@ -86,13 +86,13 @@ class ReplayCache:
     hits: int = 0
     misses: int = 0
 
-    async def find_response(self, key: ModelRequestKey) -> tuple[Completion, bool] | None:
+    async def find_response(self, request_key: ModelRequestKey) -> tuple[Completion, bool] | None:
         """Return an answer to the same request, and whether the target database already has it."""
         for db, calls in ((self.target, self.in_target), (self.source, self.in_source)):
-            if key not in calls:
+            if request_key not in calls:
                 continue
             async with db.begin_read() as tx:
-                found = await find_completion(tx, self.person, calls[key])
+                found = await find_completion(tx, self.person, calls[request_key])
             if found is not None:
                 return found, db is self.target
         return None

@@ -490,15 +490,15 @@ async def replay_decision(
 
 
 def build_cached_model(
-    context: ReplayContext, cache: ReplayCache, asker: CallContext, role: ModelRole = "small"
+    context: ReplayContext, cache: ReplayCache, asker: CallContext, model_role: ModelRole = "small"
 ) -> LanguageModel | None:
     """Return the cached model of a role, or None if rules read."""
-    role_model = context.app.models.get(role)
+    role_model = context.app.models.get(model_role)
     if role_model is None or context.request.mode == "rules":
         return None
     return CachedModel(
         name=role_model.name,
-        models=list_model_names(context.app.settings, role_model, role),
+        models=list_model_names(context.app.settings, role_model, model_role),
         chain=role_model.build_chain,
         cache=cache,
         asker=asker,
@@ -506,6 +506,6 @@ def build_cached_model(
     )
 
 
-def list_model_names(settings: Settings, make: RoleModel, role: ModelRole) -> tuple[str, ...]:
+def list_model_names(settings: Settings, make: RoleModel, model_role: ModelRole) -> tuple[str, ...]:
     """Return the models whose answers count as the model's own: all in its fallback chain."""
-    return tuple(dict.fromkeys((make.name, *settings.models.for_role(role))))
+    return tuple(dict.fromkeys((make.name, *settings.models.for_role(model_role))))

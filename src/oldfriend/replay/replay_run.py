@@ -62,16 +62,16 @@ from oldfriend.runtime.wiring import estimate_cost
 from oldfriend.usage.model_calls import load_answered_calls
 
 
-async def require_empty_target(source: Transaction, target: Transaction) -> None:
+async def require_empty_target(source_tx: Transaction, target_tx: Transaction) -> None:
     """Raise InvalidInput where the target database has other tables or is not empty."""
-    tables = await source.list_tables()
-    if await target.list_tables() != tables:
+    tables = await source_tx.list_tables()
+    if await target_tx.list_tables() != tables:
         raise InvalidInput(
             "The two databases were made by different versions of Oldfriend. Start this one on "
             "both, then replay. Nothing was written."
         )
     for table in tables:
-        if await count_rows(target, table):
+        if await count_rows(target_tx, table):
             raise InvalidInput(
                 f"The database to replay into holds something (in {table.name}), and it is no "
                 "replay of this one that was broken off. Name one that is empty. Nothing was "
@@ -80,15 +80,17 @@ async def require_empty_target(source: Transaction, target: Transaction) -> None
 
 
 async def copy_log(
-    source: Transaction, target: Transaction, person: PersonId | None, *, with_journal: bool
+    source_tx: Transaction, target_tx: Transaction, person: PersonId | None, *, with_journal: bool
 ) -> None:
     """Copy the log tables of one person, or of everybody (None)."""
-    for table in await source.list_tables():
+    for table in await source_tx.list_tables():
         stored = TABLES_BY_NAME[table.name]
         if stored.not_replayed or (stored.is_journal and not with_journal):
             continue
-        async for rows in iter_row_batches(source, table, owner=find_person_filter(table, person)):
-            await write_rows(target, table, rows)
+        async for rows in iter_row_batches(
+            source_tx, table, owner=find_person_filter(table, person)
+        ):
+            await write_rows(target_tx, table, rows)
 
 
 def find_person_filter(table: TableInfo, person: PersonId | None) -> tuple[str, str] | None:
@@ -97,9 +99,9 @@ def find_person_filter(table: TableInfo, person: PersonId | None) -> tuple[str, 
     return None if person is None or column is None else (column, person)
 
 
-def select_people(people: Sequence[PersonId], person: PersonId | None) -> list[PersonId]:
+def select_people(person_ids: Sequence[PersonId], person: PersonId | None) -> list[PersonId]:
     """Return the people whose memory is derived again."""
-    return [each for each in people if person in {None, each}]
+    return [each for each in person_ids if person in {None, each}]
 
 
 SOURCE_CHANGED: Final = (
@@ -109,7 +111,7 @@ SOURCE_CHANGED: Final = (
 
 
 async def run_replay(
-    source: Database, app: AppContext, request: ReplayRequest, *, on_progress: ReplayProgress
+    source: Database, app: AppContext, replay_request: ReplayRequest, *, on_progress: ReplayProgress
 ) -> ReplayResult:
     """Derive all beliefs in an empty target database, or resume an unfinished replay there.
 
@@ -117,7 +119,11 @@ async def run_replay(
     errors also pass through; the replay can be resumed then.
     """
     context = ReplayContext(
-        source=source, app=app, request=request, result=ReplayResult(), on_progress=on_progress
+        source=source,
+        app=app,
+        request=replay_request,
+        result=ReplayResult(),
+        on_progress=on_progress,
     )
     checkpoint = await start_or_resume(context)
     for person in checkpoint.people:
@@ -165,19 +171,20 @@ async def start_or_resume(context: ReplayContext) -> ReplayCheckpoint:
 
 
 async def require_same_replay(
-    source: Transaction, checkpoint: ReplayCheckpoint, request: ReplayRequest
+    source_tx: Transaction, checkpoint: ReplayCheckpoint, replay_request: ReplayRequest
 ) -> None:
     """Raise InvalidInput if another replay was begun there, or data was deleted from the source."""
-    people = {request.person} if request.person is not None else {*checkpoint.people}
-    if (checkpoint.model, checkpoint.since) != (request.model, request.since) or people != {
-        *checkpoint.people
-    }:
+    people = {replay_request.person} if replay_request.person is not None else {*checkpoint.people}
+    if (checkpoint.model, checkpoint.since) != (
+        replay_request.model,
+        replay_request.since,
+    ) or people != {*checkpoint.people}:
         option = f"--model {checkpoint.model}" if checkpoint.model else "no --model"
         raise InvalidInput(
             f"The replay there was begun with {option}, and the same people and date each time. "
             "Go on with the same, or name an empty database."
         )
-    fingerprint = await fingerprint_database(source, checkpoint.people)
+    fingerprint = await fingerprint_database(source_tx, checkpoint.people)
     if fingerprint["companion"] != checkpoint.source.get("companion"):
         raise InvalidInput("What is there is a replay of another database.")
     if fingerprint != checkpoint.source:
@@ -185,31 +192,31 @@ async def require_same_replay(
 
 
 async def prepare_person(
-    source: Transaction,
-    target: Transaction,
+    source_tx: Transaction,
+    target_tx: Transaction,
     person: PersonId,
-    request: ReplayRequest,
+    replay_request: ReplayRequest,
     *,
     now: Micros,
 ) -> None:
     """Reset a person's copied log to before the first reading or ``since``; enqueue the steps."""
-    history = await load_source_history(source, person)
-    steps = build_steps(history, mode=request.mode, since=request.since)
-    if request.since is None:
-        await reset_journal_counters(target, person)
+    history = await load_source_history(source_tx, person)
+    steps = build_steps(history, mode=replay_request.mode, since=replay_request.since)
+    if replay_request.since is None:
+        await reset_journal_counters(target_tx, person)
     else:
-        await rewind_memory(target, person, history.journal, since=request.since)
+        await rewind_memory(target_tx, person, history.journal, since=replay_request.since)
     segments = {each.id: each for each in history.segments}
     for step in steps:
         if step.segment is not None:
-            is_again = has_earlier_result(segments[step.segment], request)
-            await requeue_segment(target, person, step.segment, keep_generation=is_again)
-    await enqueue_steps(target, person, steps, now=now)
+            is_again = has_earlier_result(segments[step.segment], replay_request)
+            await requeue_segment(target_tx, person, step.segment, keep_generation=is_again)
+    await enqueue_steps(target_tx, person, steps, now=now)
 
 
-def has_earlier_result(segment: Segment, request: ReplayRequest) -> bool:
+def has_earlier_result(segment: Segment, replay_request: ReplayRequest) -> bool:
     """Return whether results of an earlier reading of a segment stay until it is read again."""
-    is_again = request.since is not None and segment.cut_at < request.since
+    is_again = replay_request.since is not None and segment.cut_at < replay_request.since
     return is_again and segment.generation > 1
 
 
@@ -279,14 +286,14 @@ class ReplayEstimate:
 
 
 async def estimate_replay(
-    tx: Transaction, settings: Settings, request: ReplayRequest, *, model: str | None
+    tx: Transaction, settings: Settings, replay_request: ReplayRequest, *, model: str | None
 ) -> ReplayEstimate:
     """Estimate a replay of the source database; ``model`` is the one that would be asked."""
     total = ReplayEstimate()
-    effective_model = None if request.model == RULES_MODEL else model
-    for person in select_people([each.id for each in await list_people(tx)], request.person):
+    effective_model = None if replay_request.model == RULES_MODEL else model
+    for person in select_people([each.id for each in await list_people(tx)], replay_request.person):
         total = total.add(
-            await estimate_person(tx, settings, request, person, model=effective_model)
+            await estimate_person(tx, settings, replay_request, person, model=effective_model)
         )
     if effective_model is None or not total.tokens:
         return total
@@ -299,7 +306,7 @@ async def estimate_replay(
 async def estimate_person(
     tx: Transaction,
     settings: Settings,
-    request: ReplayRequest,
+    replay_request: ReplayRequest,
     person: PersonId,
     *,
     model: str | None,
@@ -307,7 +314,7 @@ async def estimate_person(
     """Estimate what is to be read again of one person."""
     history = await load_source_history(tx, person)
     segments = {each.id: each for each in history.segments}
-    steps = build_steps(history, mode=request.mode, since=request.since)
+    steps = build_steps(history, mode=replay_request.mode, since=replay_request.since)
     words, by_model = 0, list[Segment]()
     for step in steps:
         if step.segment is None:
@@ -321,7 +328,7 @@ async def estimate_person(
     reflections = [
         each
         for each in history.reflections
-        if has_reflection and each.ran_at >= (request.since or 0)
+        if has_reflection and each.ran_at >= (replay_request.since or 0)
     ]
     answered = await load_answered_calls(tx, person)
     return ReplayEstimate(

@@ -378,11 +378,13 @@ class ReplayCheckpoint:
         }
 
 
-async def fingerprint_database(tx: Transaction, people: Sequence[PersonId]) -> dict[str, JsonValue]:
+async def fingerprint_database(
+    tx: Transaction, person_ids: Sequence[PersonId]
+) -> dict[str, JsonValue]:
     """Return what identifies a database and changes whenever data is deleted from it."""
     companion = await find_companion(tx)
     rewritten: dict[str, JsonValue] = {
-        each: (await get_memory_version(tx, each)).rewritten for each in people
+        each: (await get_memory_version(tx, each)).rewritten for each in person_ids
     }
     return {"companion": "" if companion is None else companion.id, "rewritten": rewritten}
 
@@ -461,10 +463,10 @@ def parse_step(job: JobSpec) -> ReplayStep:
     raise InvalidInput(f"This is no step of a replay: {dict(job.arguments)}")
 
 
-async def count_remaining_steps(tx: Transaction, people: Sequence[PersonId]) -> int:
+async def count_remaining_steps(tx: Transaction, person_ids: Sequence[PersonId]) -> int:
     """Return how many steps are left for these people."""
     return await count_scheduled_jobs(
-        tx, REPLAY_JOB, partitions=[build_replay_partition(each) for each in people]
+        tx, REPLAY_JOB, partitions=[build_replay_partition(each) for each in person_ids]
     )
 
 

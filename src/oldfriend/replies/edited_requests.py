@@ -246,15 +246,15 @@ def decide_goal_edit(
     return [replace(decision, goal=replace(later, changed_at=new.changed_at), earlier=known)]
 
 
-def recount(desk: GoalDesk, state: GoalState, message: Message) -> GoalDecision | None:
+def recount(desk: GoalDesk, goal_state: GoalState, message: Message) -> GoalDecision | None:
     """Count what a message tells for a goal, or no more; None if that has not changed."""
-    amount = count_new(state, message, now=desk.scope.now)
-    is_likely = not amount and find_total(state.goal) is None
-    is_done = amount > 0 or (is_likely and find_likely(desk, message.text) == [state])
-    steps = [each for each in state.progress if each.message == message.id]
+    amount = count_new(goal_state, message, now=desk.scope.now)
+    is_likely = not amount and find_total(goal_state.goal) is None
+    is_done = amount > 0 or (is_likely and find_likely(desk, message.text) == [goal_state])
+    steps = [each for each in goal_state.progress if each.message == message.id]
     if is_done and amount and steps and steps[0].amount != amount:
-        others = tuple(each for each in state.progress if each not in steps)
-        counted = desk.count(replace(state, progress=others), amount)
+        others = tuple(each for each in goal_state.progress if each not in steps)
+        counted = desk.count(replace(goal_state, progress=others), amount)
         step = counted.progress and replace(counted.progress, at=steps[0].at)
         return replace(counted, progress=step, taken_back=steps[0])
     moment = Moment(at=message.at, zone=message.zone)
@@ -262,9 +262,10 @@ def recount(desk: GoalDesk, state: GoalState, message: Message) -> GoalDecision 
     if is_done == bool(steps) or is_fix:
         return None
     if is_done:
-        return desk.count(state, amount or None)
+        return desk.count(goal_state, amount or None)
     last = replace(
-        state, progress=(*(each for each in state.progress if each not in steps), steps[0])
+        goal_state,
+        progress=(*(each for each in goal_state.progress if each not in steps), steps[0]),
     )
     return GoalDesk(replace(desk.scope, now=steps[0].at), [last]).take_back("1")
 

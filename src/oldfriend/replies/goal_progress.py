@@ -163,9 +163,9 @@ def may_be_progress(text: str, language: str) -> bool:
     return is_likely and not find_borrowed_spans(text, language)
 
 
-def is_counted(state: GoalState, message: Message) -> bool:
+def is_counted(goal_state: GoalState, message: Message) -> bool:
     """Whether a message was counted for a goal already, or has set it."""
-    return message.id in {state.goal.message, *(each.message for each in state.progress)}
+    return message.id in {goal_state.goal.message, *(each.message for each in goal_state.progress)}
 
 
 def is_served(goal: Goal, message: Message, *, now: Micros) -> bool:
@@ -173,11 +173,13 @@ def is_served(goal: Goal, message: Message, *, now: Micros) -> bool:
     return count_served(goal, message, now=now) > 0
 
 
-def count_new(state: GoalState, message: Message, *, now: Micros) -> int:
+def count_new(goal_state: GoalState, message: Message, *, now: Micros) -> int:
     """Return how much more a message tells than was counted, where it tells all of it so far."""
-    amount, text = count_served(state.goal, message, now=now), fold_punctuation(message.text)
-    is_all = find_total(state.goal) and load_goal_phrases(state.goal.language).so_far.search(text)
-    earlier = add_up(each for each in state.progress if each.message != message.id)
+    amount, text = count_served(goal_state.goal, message, now=now), fold_punctuation(message.text)
+    is_all = find_total(goal_state.goal) and load_goal_phrases(
+        goal_state.goal.language
+    ).so_far.search(text)
+    earlier = add_up(each for each in goal_state.progress if each.message != message.id)
     return max(amount - earlier, 0) if is_all else max(amount, -earlier)
 
 

@@ -208,23 +208,30 @@ def find_owner_column(table: TableInfo, person: PersonId) -> tuple[str, str] | N
 
 
 async def replay_session(
-    session: OfflineSession, app: AppContext, chat_context: ChatContext
+    offline_session: OfflineSession, app: AppContext, chat_context: ChatContext
 ) -> list[Message]:
     """Store what was said offline in one transaction, and return it. Raises StoreError."""
-    person = session.chat_context.person.id
-    async with session.app.db.begin_read() as old:
+    person = offline_session.chat_context.person.id
+    async with offline_session.app.db.begin_read() as old:
         messages = await list_messages_after_seq(
-            old, person, session.chat_context.chat.id, after=session.after_seq
+            old, person, offline_session.chat_context.chat.id, after=offline_session.after_seq
         )
         changes = [
-            each for each in await list_journal(old, person) if each.seq > session.after_change
+            each
+            for each in await list_journal(old, person)
+            if each.seq > offline_session.after_change
         ]
         async with app.db.begin_write() as tx:
             transfer = SpoolTransfer(
                 source=old, target=tx, person=person, chat_context=chat_context
             )
             written = await replay_spool(
-                transfer, app.clock, app.settings, messages, changes, rewritten=session.rewritten
+                transfer,
+                app.clock,
+                app.settings,
+                messages,
+                changes,
+                rewritten=offline_session.rewritten,
             )
     app.notifier.notify()
     return written

@@ -192,7 +192,7 @@ async def settle(
         await record_impulse_decision(tx, stored, told, now=now)
         return None
     decision = decide(stored.impulse, review.state)
-    await record_impulse_decision(tx, stored, decision, now=now, message=message.id)
+    await record_impulse_decision(tx, stored, decision, now=now, message_id=message.id)
     await drop_covered(tx, review, stored.impulse, wording, now=now)
     return message
 

@@ -152,13 +152,13 @@ async def deliver_push(app: AppContext, job: Job) -> None:
         await settle_failure(app, message, subscription, push, error)
 
 
-async def send(app: AppContext, subscription: PushSubscription, text: PushText) -> None:
+async def send(app: AppContext, subscription: PushSubscription, push_text: PushText) -> None:
     """Send to the browser of a subscription. Raises FetchFailed."""
     key = await asyncio.to_thread(find_push_key, app.settings)
     address = None if key is None else unseal(subscription.sealed, key, label=subscription.session)
     if key is None or address is None:
         raise FetchFailed("missing", "The key for push services is not on this machine.")
-    await send_push(app.web.fetcher, key, address, text, now=app.clock())
+    await send_push(app.web.fetcher, key, address, push_text, now=app.clock())
 
 
 def build_payload(message: Message, title: str, subscription: PushSubscription) -> bytes:

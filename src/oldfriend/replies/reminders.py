@@ -367,7 +367,7 @@ async def tell(
     await schedule_reminder(tx, following, now=now)
 
 
-async def clear_calls(tx: Transaction, person: PersonId, turn: TurnId) -> None:
+async def clear_calls(tx: Transaction, person: PersonId, turn_id: TurnId) -> None:
     """Delete the stored answers of what is told now."""
-    await clear_committed_calls(tx, person, turn)
-    await delete_read_calls(tx, person, turn)
+    await clear_committed_calls(tx, person, turn_id)
+    await delete_read_calls(tx, person, turn_id)

@@ -224,7 +224,7 @@ async def process_chat(
 
 async def process_turn(
     app: AppContext,
-    task: TurnTask,
+    turn_task: TurnTask,
     on_text: TextCallback | None,
     *,
     retry_for_s: float = math.inf,
@@ -235,33 +235,37 @@ async def process_turn(
     Unless told to stop, it holds its decision for up to ``retry_for_s`` while the database is
     unavailable.
     """
-    if task.payloads[0].kind != "said":  # a notice for a turn that is over
+    if turn_task.payloads[0].kind != "said":  # a notice for a turn that is over
         async with app.db.begin_write() as tx:
-            if task.payloads[0].kind == "edited" and task.jobs[0].person is not None:
-                await follow_edit(tx, app, task.jobs[0].person, task.payloads[0])
-            rest = await verify_and_acknowledge(tx, app.clock, task)
+            if turn_task.payloads[0].kind == "edited" and turn_task.jobs[0].person is not None:
+                await follow_edit(tx, app, turn_task.jobs[0].person, turn_task.payloads[0])
+            rest = await verify_and_acknowledge(tx, app.clock, turn_task)
         app.notifier.notify()
         return rest
     tee, stale = StreamTee(on_text), StaleDecision("Nothing was decided yet.")
     for _ in range(MAX_DECISIONS):
-        utterance = await load_utterance(app, task)
+        utterance = await load_utterance(app, turn_task)
         stream = (
-            await open_draft_stream(app, task.lease, task.jobs, utterance)
+            await open_draft_stream(app, turn_task.lease, turn_task.jobs, utterance)
             if on_text is None
             else None
         )
         tee = tee if stream is None else StreamTee(stream.append)  # a draft can be taken back
-        deciding = transcribe_and_decide(app, task, utterance, tee)
+        deciding = transcribe_and_decide(app, turn_task, utterance, tee)
         work = deciding if stream is None else stream.run(deciding)
         try:
-            utterance, outcome, vectors = await task.held.run(work, turn=utterance.message.turn)
+            utterance, outcome, vectors = await turn_task.held.run(
+                work, turn=utterance.message.turn
+            )
             may_redo = stream is not None or not tee.text
-            write = partial(commit_turn, app, task, utterance, outcome, vectors, may_redo=may_redo)
+            write = partial(
+                commit_turn, app, turn_task, utterance, outcome, vectors, may_redo=may_redo
+            )
             return await commit_with_retry(
-                app.db, task, write, retry_for_s=retry_for_s, stopping=stopping
+                app.db, turn_task, write, retry_for_s=retry_for_s, stopping=stopping
             )
         except TurnStopped:
-            return await commit_stop(app.db, app.clock, task, utterance)
+            return await commit_stop(app.db, app.clock, turn_task, utterance)
         except StaleDecision as error:
             stale = error
         async with app.db.begin_write() as tx:
@@ -270,10 +274,10 @@ async def process_turn(
 
 
 async def transcribe_and_decide(
-    app: AppContext, task: TurnTask, utterance: Utterance, tee: "StreamTee"
+    app: AppContext, turn_task: TurnTask, utterance: Utterance, tee: "StreamTee"
 ) -> tuple[Utterance, Outcome, Vectors | None]:
     """Transcribe recordings and run the turn; without any words, say why there are none."""
-    utterance, failure = await transcribe_turn(app, task.lease, utterance)
+    utterance, failure = await transcribe_turn(app, turn_task.lease, utterance)
     if failure is None:
         return utterance, *await decide_turn(app, utterance, tee)
     failure_text = failure.to_text(utterance.system_language)

@@ -54,7 +54,7 @@ async def list_unanswered_turns(
 
 
 async def retry_reply(
-    app: AppContext, chat_context: ChatContext, message: MessageId
+    app: AppContext, chat_context: ChatContext, message_id: MessageId
 ) -> AcceptedMessage:
     """Have an unanswered message answered; if a lease is returned, it is ours to answer.
 
@@ -62,7 +62,7 @@ async def retry_reply(
     """
     async with app.db.begin_write() as tx:
         await lock_person(tx, chat_context.person.id)
-        stored = await get_message(tx, chat_context.person.id, message)
+        stored = await get_message(tx, chat_context.person.id, message_id)
         assert stored.turn is not None  # imported messages are not answered
         jobs = await list_group_jobs(tx, "inbox", chat_context.chat.id, stored.turn)
         if jobs and jobs[0].is_dead_letter:

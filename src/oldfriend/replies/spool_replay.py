@@ -245,10 +245,12 @@ class TurnCalls:
     tables: Mapping[str, tuple[TableInfo, list[dict[str, SqlValue]]]]
     shown: Mapping[SqlValue, Sequence[str]]  # by the id of a model call
 
-    def list_shown(self, turn: TurnId) -> set[str]:
+    def list_shown(self, turn_id: TurnId) -> set[str]:
         """Return what the models were shown in a turn."""
         _, calls = self.tables[MODEL_CALL_TABLE]
-        return {each for call in calls if call["turn"] == turn for each in self.shown[call["id"]]}
+        return {
+            each for call in calls if call["turn"] == turn_id for each in self.shown[call["id"]]
+        }
 
 
 async def load_turn_calls(transfer: SpoolTransfer, turns: Sequence[TurnId]) -> TurnCalls:
@@ -314,7 +316,7 @@ def remap_asked(asked: SqlValue, new_ids: Mapping[str, str]) -> str | None:
 
 
 async def schedule_follow_up(
-    source: Transaction,
+    source_tx: Transaction,
     tx: Transaction,
     settings: Settings,
     written: dict[MessageId, Message],
@@ -326,7 +328,10 @@ async def schedule_follow_up(
         return
     last = list(written.values())[-1]
     companion = await get_companion(tx)
-    if companion.introduced_at is None and (await get_companion(source)).introduced_at is not None:
+    if (
+        companion.introduced_at is None
+        and (await get_companion(source_tx)).introduced_at is not None
+    ):
         await mark_introduced(tx, companion.id, now=now)
     await plan_embedding(tx, now=now)
     await enqueue_learning_for_message(tx, settings, last.person, last.session, now=now)

@@ -35,14 +35,14 @@ EMPHASIS: Final = re.compile(
 )
 
 
-async def synthesize_reply(app: AppContext, person: PersonId, reply: MessageId) -> Speech | None:
+async def synthesize_reply(app: AppContext, person: PersonId, reply_id: MessageId) -> Speech | None:
     """Return the audio of a reply; None if only its text is wanted. Raises StoreError."""
     speaker = app.speaker
     if speaker is None or app.settings.speech.speaks == "never":
         return None
     async with app.db.begin_read() as tx:
         try:
-            message = await get_message(tx, person, reply)
+            message = await get_message(tx, person, reply_id)
         except NotFound:  # it was forgotten in the meantime
             return None
         asked = await list_answered_messages(tx, message)
@@ -51,7 +51,7 @@ async def synthesize_reply(app: AppContext, person: PersonId, reply: MessageId) 
         return None
     voice = f"{speaker.model}/{speaker.voice}"
     if (
-        stored := await find_audio(app.db, app.settings, person, reply, "spoken", voice=voice)
+        stored := await find_audio(app.db, app.settings, person, reply_id, "spoken", voice=voice)
     ) is not None:
         return parse_speech(stored)
     return await synthesize(app, speaker, message, words, voice=voice)

@@ -108,7 +108,7 @@ class TurnTask:
 
 async def commit_turn(
     app: AppContext,
-    task: TurnTask,
+    turn_task: TurnTask,
     utterance: Utterance,
     outcome: Outcome,
     vectors: Vectors | None,
@@ -122,11 +122,11 @@ async def commit_turn(
     now = app.clock()
     async with app.db.begin_write() as tx:
         chat = await get_chat(tx, utterance.person.id, utterance.message.chat)
-        reply = await write_and_enqueue_reply(tx, app, chat, task, utterance, outcome, now=now)
+        reply = await write_and_enqueue_reply(tx, app, chat, turn_task, utterance, outcome, now=now)
         await raise_if_forgotten(
             tx, utterance, outcome, may_redo=may_redo
         )  # the person is locked now
-        await check_epoch(tx, task.lease)  # another worker may have answered
+        await check_epoch(tx, turn_task.lease)  # another worker may have answered
         await save_receipt(tx, build_receipt(utterance, reply, outcome, now=now))
         if vectors is not None:
             seqs, model = [each.seq for each in utterance.messages], app.embedder.model
@@ -150,11 +150,11 @@ async def commit_turn(
             tx, utterance.companion.id, now=now
         ):
             raise StaleDecision("The companion has been introduced by another turn.")
-        await lock_lease(tx, task.lease)  # no more jobs arrive from here on
-        notices = await list_turn_notices(tx, task.lease.partition, task.payloads[0].turn)
+        await lock_lease(tx, turn_task.lease)  # no more jobs arrive from here on
+        notices = await list_turn_notices(tx, turn_task.lease.partition, turn_task.payloads[0].turn)
         await raise_if_stopped_or_edited(tx, notices, utterance, may_redo=may_redo)
         await follow_edits(tx, app, notices, utterance)
-        rest = await acknowledge(tx, app.clock, task, notices)
+        rest = await acknowledge(tx, app.clock, turn_task, notices)
         app.on_crash_point("committing")
         await tx.notify()
     app.on_crash_point("committed")
@@ -204,7 +204,7 @@ async def save_decisions(
 
 async def commit_with_retry(
     db: Database,
-    task: TurnTask,
+    turn_task: TurnTask,
     write: Callable[[], Awaitable[tuple[Job, ...]]],
     *,
     retry_for_s: float,
@@ -219,8 +219,8 @@ async def commit_with_retry(
     is_unsure = False
     while True:
         try:
-            if is_unsure and not await is_turn_unanswered(db, task):
-                await task.held.release()
+            if is_unsure and not await is_turn_unanswered(db, turn_task):
+                await turn_task.held.release()
                 raise LeaseLost("It was committed, or finished by another process.")
             return await write()
         except PERMANENT_ERRORS:
@@ -234,10 +234,12 @@ async def commit_with_retry(
         pause_s = min(2 * pause_s, MAX_BACKOFF_S)
 
 
-async def is_turn_unanswered(db: Database, task: TurnTask) -> bool:
+async def is_turn_unanswered(db: Database, turn_task: TurnTask) -> bool:
     """Return whether a turn is still unanswered, which a broken connection leaves open."""
     async with db.begin_read() as tx:
-        return await is_turn_waiting(tx, "inbox", task.lease.partition, task.payloads[0].turn)
+        return await is_turn_waiting(
+            tx, "inbox", turn_task.lease.partition, turn_task.payloads[0].turn
+        )
 
 
 async def raise_if_stopped_or_edited(
@@ -293,33 +295,35 @@ async def raise_if_forgotten(
 
 
 async def acknowledge(
-    tx: Transaction, clock: Clock, task: TurnTask, notices: Sequence[Job]
+    tx: Transaction, clock: Clock, turn_task: TurnTask, notices: Sequence[Job]
 ) -> tuple[Job, ...]:
     """Delete the jobs and the notices about them, and return the jobs left in the partition.
 
     If there are none, the lease is released. It was checked in this transaction.
     """
     now = clock()
-    done = {job.seq: job for job in (*task.jobs, *notices)}
-    rest = tuple(each for each in task.later_jobs if each.seq not in done)
+    done = {job.seq: job for job in (*turn_task.jobs, *notices)}
+    rest = tuple(each for each in turn_task.later_jobs if each.seq not in done)
     if rest:
         await delete_finished(tx, list(done.values()), now=now)
     else:
-        rest = await ack_and_claim_new(tx, task.lease, list(done.values()), now=now)
+        rest = await ack_and_claim_new(tx, turn_task.lease, list(done.values()), now=now)
     if rest:
-        await task.held.renew_if_due(tx)
+        await turn_task.held.renew_if_due(tx)
     return rest
 
 
-async def verify_and_acknowledge(tx: Transaction, clock: Clock, task: TurnTask) -> tuple[Job, ...]:
+async def verify_and_acknowledge(
+    tx: Transaction, clock: Clock, turn_task: TurnTask
+) -> tuple[Job, ...]:
     """Check the lease, then acknowledge the jobs and their notices. Raises LeaseLost."""
-    await lock_lease(tx, task.lease)
-    notices = await list_turn_notices(tx, task.lease.partition, task.payloads[0].turn)
-    return await acknowledge(tx, clock, task, notices)
+    await lock_lease(tx, turn_task.lease)
+    notices = await list_turn_notices(tx, turn_task.lease.partition, turn_task.payloads[0].turn)
+    return await acknowledge(tx, clock, turn_task, notices)
 
 
 async def commit_stop(
-    db: Database, clock: Clock, task: TurnTask, utterance: Utterance
+    db: Database, clock: Clock, turn_task: TurnTask, utterance: Utterance
 ) -> tuple[Job, ...]:
     """Record that nothing was answered because the person said stop."""
     now = clock()
@@ -327,34 +331,36 @@ async def commit_stop(
         chat = await get_chat(tx, utterance.person.id, utterance.message.chat)
         await write_marker(tx, chat, utterance.message, STOPPED_MARKER, now=now)
         await plan_embedding(tx, now=now)  # otherwise the turn would have done it
-        return await verify_and_acknowledge(tx, clock, task)
+        return await verify_and_acknowledge(tx, clock, turn_task)
 
 
-async def schedule_turn_retry(app: AppContext, task: TurnTask, error: Exception) -> None:
+async def schedule_turn_retry(app: AppContext, turn_task: TurnTask, error: Exception) -> None:
     """Retry a failed turn later; after the last attempt, tell the person."""
-    now, first = app.clock(), task.jobs[0]
+    now, first = app.clock(), turn_task.jobs[0]
     next_attempt_at = compute_retry_at(now, first.attempts, jitter=random.random())
     is_hopeless = first.attempts >= MAX_ATTEMPTS
     error_text = f"{type(error).__name__}: {error}"
     with suppress(LeaseLost, StoreError):  # in that case the lease expires by itself
         async with app.db.begin_write() as tx:
             if is_hopeless:
-                await send_failure_notice(tx, app, task, now=now)
-            for job in task.jobs if is_hopeless else task.jobs[:1]:
+                await send_failure_notice(tx, app, turn_task, now=now)
+            for job in turn_task.jobs if is_hopeless else turn_task.jobs[:1]:
                 retry_at = None if is_hopeless else next_attempt_at
-                await fail_job(tx, task.lease, job, error=error_text, now=now, retry_at=retry_at)
-            await release_lease(tx, task.lease, now=now)
+                await fail_job(
+                    tx, turn_task.lease, job, error=error_text, now=now, retry_at=retry_at
+                )
+            await release_lease(tx, turn_task.lease, now=now)
 
 
 async def send_failure_notice(
-    tx: Transaction, app: AppContext, task: TurnTask, *, now: Micros
+    tx: Transaction, app: AppContext, turn_task: TurnTask, *, now: Micros
 ) -> None:
     """Tell the person that there will be no answer unless somebody intervenes."""
-    if task.payloads[0].kind == "said":
-        utterance = await load_utterance_tx(tx, app, task)
+    if turn_task.payloads[0].kind == "said":
+        utterance = await load_utterance_tx(tx, app, turn_task)
         chat = await get_chat(tx, utterance.person.id, utterance.message.chat)
         await write_and_enqueue_reply(
-            tx, app, chat, task, utterance, build_failure_outcome(utterance), now=now
+            tx, app, chat, turn_task, utterance, build_failure_outcome(utterance), now=now
         )
         await plan_embedding(tx, now=now)
 
@@ -373,7 +379,7 @@ async def write_and_enqueue_reply(
     tx: Transaction,
     app: AppContext,
     chat: Chat,
-    task: TurnTask,
+    turn_task: TurnTask,
     utterance: Utterance,
     outcome: Outcome,
     *,
@@ -403,7 +409,7 @@ async def write_and_enqueue_reply(
     if chat.channel in app.platforms:
         parts = app.split_reply(chat.channel, reply.text, is_markdown=reply.is_markdown)
         draft = ShownDraft(
-            draft_external_id=await find_draft_external_id(tx, task.jobs),
+            draft_external_id=await find_draft_external_id(tx, turn_task.jobs),
             draft_send_key=str(utterance.message.turn),
         )
         await enqueue_reply(
@@ -442,21 +448,21 @@ def build_receipt(
     )
 
 
-async def load_utterance(app: AppContext, task: TurnTask) -> Utterance:
+async def load_utterance(app: AppContext, turn_task: TurnTask) -> Utterance:
     """Load the messages of a turn with their context, and the answers recorded before a crash."""
-    await app.spool.wait_for_turn(task.payloads[0].turn, timeout_s=MAX_GRACE_S)
+    await app.spool.wait_for_turn(turn_task.payloads[0].turn, timeout_s=MAX_GRACE_S)
     await flush_spool(app.db, app.spool)
-    await reap_dead_processes(app, include_living=task.jobs[0].crashes > 0)
+    await reap_dead_processes(app, include_living=turn_task.jobs[0].crashes > 0)
     async with app.db.begin_read() as tx:
-        return await load_utterance_tx(tx, app, task)
+        return await load_utterance_tx(tx, app, turn_task)
 
 
-async def load_utterance_tx(tx: Transaction, app: AppContext, task: TurnTask) -> Utterance:
+async def load_utterance_tx(tx: Transaction, app: AppContext, turn_task: TurnTask) -> Utterance:
     """Load the utterance of a turn within a transaction."""
-    person_id = task.jobs[0].person
+    person_id = turn_task.jobs[0].person
     assert person_id is not None  # an inbox job always has a person
     person = await get_person_by_id(tx, person_id)
-    messages = [await get_message(tx, person_id, payload.message) for payload in task.payloads]
+    messages = [await get_message(tx, person_id, payload.message) for payload in turn_task.payloads]
     companion = await get_companion(tx)
     has_earlier = await has_earlier_messages(
         tx, person_id, messages[0].chat, before=messages[0].seq

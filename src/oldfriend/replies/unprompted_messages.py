@@ -55,7 +55,7 @@ async def send_unprompted(
     tx: Transaction,
     app: AppContext,
     person: PersonId,
-    message: UnpromptedMessage,
+    unprompted: UnpromptedMessage,
     *,
     now: Micros,
 ) -> Message | None:
@@ -65,22 +65,24 @@ async def send_unprompted(
     notifies the app's notifier once the transaction is committed.
     """
     await lock_person(tx, person)
-    if await has_message_with_key(tx, person, build_external_id(message.dedup_key)):
+    if await has_message_with_key(tx, person, build_external_id(unprompted.dedup_key)):
         return None
-    reachable = await find_reachable_chat(tx, person, message.chat, now=now)
+    reachable = await find_reachable_chat(tx, person, unprompted.chat, now=now)
     if reachable is None:
         return None
     chat = reachable.chat
     if not app.has_buttons(chat.channel):
-        message = replace(message, buttons=())
-    written = await write_unprompted(tx, await get_person_by_id(tx, person), chat, message, now=now)
+        unprompted = replace(unprompted, buttons=())
+    written = await write_unprompted(
+        tx, await get_person_by_id(tx, person), chat, unprompted, now=now
+    )
     if chat.channel in app.platforms:
         parts = app.split_reply(chat.channel, written.text, is_markdown=written.is_markdown)
-        texts = ReplyTexts(parts, is_markdown=written.is_markdown, buttons=message.buttons)
+        texts = ReplyTexts(parts, is_markdown=written.is_markdown, buttons=unprompted.buttons)
         title = find_audio_title(app, written, ())
         await enqueue_reply(tx, chat, written.id, texts, now=now, audio_title=title)
-    await enqueue_pushes(tx, written, is_urgent=message.kind in TIMED_KINDS, now=now)
-    await write_receipt(tx, build_receipt(written, message, now=now))
+    await enqueue_pushes(tx, written, is_urgent=unprompted.kind in TIMED_KINDS, now=now)
+    await write_receipt(tx, build_receipt(written, unprompted, now=now))
     await tx.notify()
     return written
 
@@ -91,32 +93,34 @@ def build_external_id(dedup_key: str) -> str:
 
 
 async def write_unprompted(
-    tx: Transaction, person: Person, chat: Chat, message: UnpromptedMessage, *, now: Micros
+    tx: Transaction, person: Person, chat: Chat, unprompted: UnpromptedMessage, *, now: Micros
 ) -> Message:
     """Write a message to the log in a turn of its own."""
     companion = await get_companion(tx)
     unlogged = UnloggedMessage(
         role="companion",
         speaker=companion.name,
-        text=message.text,
+        text=unprompted.text,
         at=now,
         zone=person.zone,
         trust="companion",
-        external_id=build_external_id(message.dedup_key),
-        details=build_button_details(message.buttons),
+        external_id=build_external_id(unprompted.dedup_key),
+        details=build_button_details(unprompted.buttons),
     )
     target = WriteTarget(
         chat=chat,
         session=await ensure_open_session(tx, chat, now),
         turn=TurnId(new_id(now)),
-        language=message.language,
+        language=unprompted.language,
     )
-    written = await write_message(tx, target, unlogged, now=now, is_searchable=message.is_markdown)
+    written = await write_message(
+        tx, target, unlogged, now=now, is_searchable=unprompted.is_markdown
+    )
     assert written is not None  # the person is locked, and the key was new
     return written
 
 
-def build_receipt(written: Message, message: UnpromptedMessage, *, now: Micros) -> Receipt:
+def build_receipt(written: Message, unprompted: UnpromptedMessage, *, now: Micros) -> Receipt:
     """Build the receipt of a message that answers none: it names itself as what was asked."""
     assert written.turn is not None
     return Receipt(
@@ -129,9 +133,9 @@ def build_receipt(written: Message, message: UnpromptedMessage, *, now: Micros) 
         made_at=now,
         details={
             "intent": UNPROMPTED_KEY,
-            "language": message.language,
-            UNPROMPTED_KEY: {"kind": message.kind, "reason": message.reason},
-            **({RECORDS_KEY: [*message.records]} if message.records else {}),
+            "language": unprompted.language,
+            UNPROMPTED_KEY: {"kind": unprompted.kind, "reason": unprompted.reason},
+            **({RECORDS_KEY: [*unprompted.records]} if unprompted.records else {}),
         },
-        items=message.items,
+        items=unprompted.items,
     )

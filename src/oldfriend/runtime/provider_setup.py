@@ -417,9 +417,9 @@ def is_small_model(model: str, server: LocalServer | None) -> bool:
     return known.fitness == "small"
 
 
-def save_role_model(settings: Settings, setup: ProviderSetup, role: ModelRole) -> str | None:
+def save_role_model(settings: Settings, setup: ProviderSetup, model_role: ModelRole) -> str | None:
     """Save a model for one role only; return where its key was stored, if any."""
-    return save_choices(settings, setup, {f"models.{role}": [setup.model]})
+    return save_choices(settings, setup, {f"models.{model_role}": [setup.model]})
 
 
 def save_local_embedder(settings: Settings) -> None:

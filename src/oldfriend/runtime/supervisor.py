@@ -249,7 +249,7 @@ class Supervisor:
             self._notify_waiters(ReloadResult(number=self._reload_count, refused=STOPPING_MESSAGE))
         return was_asked and has_ended
 
-    def _start_generation(self, group: asyncio.TaskGroup) -> None:
+    def _start_generation(self, task_group: asyncio.TaskGroup) -> None:
         """Start all parts with the current app context, and tell earlier generations to stop."""
         for earlier in self._generations:
             earlier.stopping.set()
@@ -261,7 +261,7 @@ class Supervisor:
         generation = WorkerGeneration(self.app)
         for name, work in self._workers.items():
             generation.tasks.append(
-                group.create_task(self._run_part(self.parts[name], work, generation))
+                task_group.create_task(self._run_part(self.parts[name], work, generation))
             )
         self._generations.append(generation)
 
@@ -272,7 +272,7 @@ class Supervisor:
         await run_with_restarts(part, run, generation.stopping, backoff=self._backoff)
         self._commands.put_nowait("look")
 
-    def _reload(self, group: asyncio.TaskGroup) -> ReloadResult:
+    def _reload(self, task_group: asyncio.TaskGroup) -> ReloadResult:
         """Apply the changed settings if all of them are valid."""
         self._reload_count += 1
         try:
@@ -284,7 +284,7 @@ class Supervisor:
         self.app = self.app.with_settings(self.app, settings)
         for part in self.parts.values():
             part.reset_crashes()
-        self._start_generation(group)
+        self._start_generation(task_group)
         log_event("settings-reloaded", needs_start=" ".join(needs_start))
         return ReloadResult(number=self._reload_count, needs_start=needs_start)
 
@@ -313,9 +313,9 @@ class Supervisor:
         return not unfinished
 
 
-def is_done(task: "asyncio.Task[None]") -> bool:
+def is_done(async_task: "asyncio.Task[None]") -> bool:
     """Return whether a task has ended."""
-    return task.done()
+    return async_task.done()
 
 
 @contextmanager

@@ -197,14 +197,14 @@ async def retry_until_stopped(act: Callable[[], Awaitable[T]], stopping: asyncio
 
 
 async def claim_batch(
-    app: AppContext, queue: QueueName, limit: int, only: PartitionFilter | None = None
+    app: AppContext, queue: QueueName, limit: int, partitions: PartitionFilter | None = None
 ) -> list[Lease]:
     """Claim up to ``limit`` due partitions in one transaction; a suspect one ends the batch."""
     leases: list[Lease] = []
     async with app.db.begin_write() as tx:
         while (
             len(leases) < limit
-            and (lease := await claim_partition_tx(tx, app, queue, only)) is not None
+            and (lease := await claim_partition_tx(tx, app, queue, partitions)) is not None
         ):
             leases.append(lease)
             if has_suspect(lease):
@@ -273,5 +273,5 @@ async def compute_due_in_s(
     """Return in how many seconds the next unclaimed job is due; infinity if not within some."""
     until = clock() + round(within_s * SECOND)
     async with db.begin_read() as tx:
-        due_at = await find_next_due(tx, work.queue, only=work.only, until=until)
+        due_at = await find_next_due(tx, work.queue, partitions=work.only, until=until)
     return math.inf if due_at is None else (due_at - clock()) / SECOND

@@ -18,11 +18,11 @@ MAX_BELIEFS_IN_SCOPE: Final = 500
 
 
 def list_ids_about(
-    beliefs: BeliefIndex, entities: Sequence[EntityId], names: Sequence[str]
+    beliefs: BeliefIndex, entity_ids: Sequence[EntityId], names: Sequence[str]
 ) -> set[MemoryId]:
     """List the beliefs, live and ended, about these entities or that hold one of the names."""
     folded = [name.strip().casefold() for name in names if name.strip()]
-    about = [known for each in entities for known in beliefs.list_about(each, with_ended=True)]
+    about = [known for each in entity_ids for known in beliefs.list_about(each, with_ended=True)]
     about += [
         known
         for known in beliefs.known
@@ -30,7 +30,7 @@ def list_ids_about(
     ]
     relations = (
         neighbor.known
-        for each in entities
+        for each in entity_ids
         for neighbor in beliefs.graph.list_neighbors(each, matches=lambda _: True)
     )
     return {known.memory.id for known in (*about, *relations)}
@@ -38,7 +38,7 @@ def list_ids_about(
 
 def limit_to_scope(
     found: BeliefSearchResult,
-    scope: MessageScope | None,
+    message_scope: MessageScope | None,
     belief_ids: Collection[MemoryId] | None,
     *,
     limit: int,
@@ -51,29 +51,29 @@ def limit_to_scope(
         hit
         for hit in found.hits
         if (belief_ids is None or hit.known.memory.id in belief_ids)
-        and (scope is None or is_in_scope(hit.known, scope))
+        and (message_scope is None or is_in_scope(hit.known, message_scope))
     ]
     return replace(found, hits=tuple(hits[:limit]), other_times=())
 
 
-def is_in_scope(known: MemoryState, scope: MessageScope) -> bool:
+def is_in_scope(known: MemoryState, message_scope: MessageScope) -> bool:
     """Tell whether a belief is of a time: said, happened, held or due then."""
-    if scope.role or scope.speakers:
+    if message_scope.role or message_scope.speakers:
         return False
-    return happened_within(known, scope) or overlaps(
-        (known.stats.first_seen, known.stats.last_seen), scope
+    return happened_within(known, message_scope) or overlaps(
+        (known.stats.first_seen, known.stats.last_seen), message_scope
     )
 
 
-def happened_within(known: MemoryState, scope: MessageScope) -> bool:
+def happened_within(known: MemoryState, message_scope: MessageScope) -> bool:
     """Tell whether a belief is of something that happened, began or is due in a time."""
     held = find_time_range(known.memory)
-    return held is not None and overlaps(held, scope)
+    return held is not None and overlaps(held, message_scope)
 
 
-def overlaps(span: tuple[int, int], scope: MessageScope) -> bool:
+def overlaps(span: tuple[int, int], message_scope: MessageScope) -> bool:
     """Tell whether a span of time and a scope overlap."""
     first, last = span
-    return (scope.since is None or last >= scope.since) and (
-        scope.until is None or first < scope.until
+    return (message_scope.since is None or last >= message_scope.since) and (
+        message_scope.until is None or first < message_scope.until
     )

@@ -103,16 +103,16 @@ class EntityGraph:
         return tuple(reached.values())
 
     def find_path(
-        self, source: EntityId, target: EntityId, *, matches: RelationFilter = is_current
+        self, source_id: EntityId, target_id: EntityId, *, matches: RelationFilter = is_current
     ) -> tuple[MemoryState, ...]:
         """Return a shortest path between two entities, of at most two hops; () if there is none."""
-        neighbors = self.list_neighbors(source, matches=matches)
-        direct = next((neighbor for neighbor in neighbors if neighbor.node == target), None)
+        neighbors = self.list_neighbors(source_id, matches=matches)
+        direct = next((neighbor for neighbor in neighbors if neighbor.node == target_id), None)
         if direct is not None:
             return (direct.known,)
         known_by_node = {
             neighbor.node: neighbor.known
-            for neighbor in reversed(self.list_neighbors(target, matches=matches))
+            for neighbor in reversed(self.list_neighbors(target_id, matches=matches))
         }
         via = sorted(
             (neighbor for neighbor in neighbors if neighbor.node in known_by_node),

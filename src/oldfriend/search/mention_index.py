@@ -72,12 +72,12 @@ class MentionIndex:
         self._match_cache.clear()
         self._joined = None
 
-    def list_mentions(self, words: Iterable[str], entities: Iterable[EntityId]) -> set[int]:
+    def list_mentions(self, words: Iterable[str], entity_ids: Iterable[EntityId]) -> set[int]:
         """List the beliefs that may contain one of these words or refer to one of the entities."""
         found: set[int] = set()
         for word in words:
             found |= self._match_word(word)
-        for each in entities:
+        for each in entity_ids:
             found |= self._seqs_by_entity.get(each, set())
         return found
 

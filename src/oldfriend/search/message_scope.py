@@ -10,39 +10,41 @@ from oldfriend.search.tokenizer import to_term, tokenize
 from oldfriend.search.types import MessageScope
 
 
-def build_scope_mask(index: PersonIndex, scope: MessageScope) -> NDArray[np.bool_]:
+def build_scope_mask(index: PersonIndex, message_scope: MessageScope) -> NDArray[np.bool_]:
     """Return a mask of the positions whose messages lie within a scope."""
     columns = index.columns
     mask = np.ones(len(index), np.bool_)
-    if scope.since is not None:
-        mask &= columns.said_at >= scope.since
-    if scope.until is not None:
-        mask &= columns.said_at < scope.until
-    if scope.role:
-        mask &= columns.is_person if scope.role == "person" else columns.is_companion
-    if scope.speakers:
-        mask &= _mask_speakers(index, scope.speakers)
-    if scope.names:
-        mask &= _mask_mentions(index, scope.names)
-    if scope.seqs is not None:
-        mask &= index.build_mask(scope.seqs)
+    if message_scope.since is not None:
+        mask &= columns.said_at >= message_scope.since
+    if message_scope.until is not None:
+        mask &= columns.said_at < message_scope.until
+    if message_scope.role:
+        mask &= columns.is_person if message_scope.role == "person" else columns.is_companion
+    if message_scope.speakers:
+        mask &= _mask_speakers(index, message_scope.speakers)
+    if message_scope.names:
+        mask &= _mask_mentions(index, message_scope.names)
+    if message_scope.seqs is not None:
+        mask &= index.build_mask(message_scope.seqs)
     return mask
 
 
 def list_newest_in_scope(
-    index: PersonIndex, scope: MessageScope, *, exclude: Collection[int] = ()
+    index: PersonIndex, message_scope: MessageScope, *, exclude: Collection[int] = ()
 ) -> list[int]:
     """List the messages within a scope, the newest first."""
-    mask = build_scope_mask(index, scope) & ~index.build_mask(exclude)
+    mask = build_scope_mask(index, message_scope) & ~index.build_mask(exclude)
     positions = np.flatnonzero(mask & (index.columns.length > 0))
     seq, said_at = index.columns.seq[positions], index.columns.said_at[positions]
     newest: list[int] = seq[np.lexsort((seq, said_at))[::-1]].tolist()
     return newest
 
 
-def list_within_scope(index: PersonIndex, scope: MessageScope, seqs: Collection[int]) -> set[int]:
+def list_within_scope(
+    index: PersonIndex, message_scope: MessageScope, seqs: Collection[int]
+) -> set[int]:
     """List those of the messages that lie within a scope."""
-    within = build_scope_mask(index, scope) & index.build_mask(seqs)
+    within = build_scope_mask(index, message_scope) & index.build_mask(seqs)
     return set(index.columns.seq[within].tolist())
 
 

@@ -264,8 +264,8 @@ class SubjectQuery:
         text = f"{memory.text} {memory.key.replace(':', ' ').replace('_', ' ')}"
         return self._mentions(text, memory.entities)
 
-    def _mentions(self, text: str, entities: Collection[EntityId]) -> bool:
-        if not self.entity_ids.isdisjoint(entities):
+    def _mentions(self, text: str, entity_ids: Collection[EntityId]) -> bool:
+        if not self.entity_ids.isdisjoint(entity_ids):
             return True
         meant = (*self._named, *self._called)
         return has_any_word(self._names, text) or bool(list_named_entities(text, meant))

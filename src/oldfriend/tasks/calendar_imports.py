@@ -242,16 +242,18 @@ async def import_calendar(
     return CalendarImport(decisions=tuple(decisions.values()), number=batch.number)
 
 
-async def undo_calendar(tx: Transaction, person: PersonId, batch: BatchId, *, now: Micros) -> int:
+async def undo_calendar(
+    tx: Transaction, person: PersonId, batch_id: BatchId, *, now: Micros
+) -> int:
     """Take what only this import told off the list, and set back what it moved; return how many."""
     await lock_person(tx, person)
     taken = {
         name: each
         for name, each in (await load_imported(tx, person)).items()
-        if any(level.batch == batch for level in each.levels)
+        if any(level.batch == batch_id for level in each.levels)
     }
     for name, each in taken.items():
-        levels = drop_level(each.levels, batch)
+        levels = drop_level(each.levels, batch_id)
         if not levels:
             await tx.run(
                 "DELETE FROM task WHERE id = :task AND person = :person",
@@ -259,7 +261,7 @@ async def undo_calendar(tx: Transaction, person: PersonId, batch: BatchId, *, no
                 person=person,
             )
             continue
-        if each.levels[-1].batch == batch and each.levels[-1].former is not None:
+        if each.levels[-1].batch == batch_id and each.levels[-1].former is not None:
             former = build_former(each.task, each.levels[-1].former, now=now)
             if former.is_active:  # what the person has ended stays as it is
                 await store(tx, DeskDecision(text="", saved=((former, each.task),)), now=now)

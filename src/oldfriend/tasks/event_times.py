@@ -17,7 +17,7 @@ NEAR_EVENT: Final = 7
 
 
 def resolve_before(
-    days: DayResolver, told: Told, clock: TimeWord, event: Told
+    days: DayResolver, told: Told, clock_time: TimeWord, event: Told
 ) -> Resolved | Ambiguous | None:
     """Return the last time that an hour may mean before an event.
 
@@ -32,12 +32,12 @@ def resolve_before(
     if isinstance(at, Ambiguous):
         if is_own or not (event.day or event.amount):
             return None
-        is_half = at.question == "half" and days.is_open_hour(clock, None)
-        return days.ask_half(clock) if is_half else at
+        is_half = at.question == "half" and days.is_open_hour(clock_time, None)
+        return days.ask_half(clock_time) if is_half else at
     day = from_micros(at.due_at, days.zone).date()
     if is_own and days.resolve_day(told) != day:
         return None
-    times = days.list_halves(clock, told.part.entry["part"] if told.part else None)
+    times = days.list_halves(clock_time, told.part.entry["part"] if told.part else None)
     moments = [days.to_micros(days.combine(day, each)) for each in times]
     before = [each for each in moments if days.now < each < at.due_at]
     if before and (len(times) == 1 or at.due_at - before[-1] <= NEAR_EVENT * HOUR):

@@ -13,7 +13,9 @@ from oldfriend.tasks.told_time import Resolved, Told
 RuleParts = dict[str, str]
 
 
-def move_series(task: Task, found: Resolved, told: Told | None, scope: DeskScope) -> Task | None:
+def move_series(
+    task: Task, found: Resolved, told: Told | None, desk_scope: DeskScope
+) -> Task | None:
     """Return a series one time of which is moved; None if it is not clear which of its hours.
 
     Another hour is one for good. Another day is so if the rule has it, or if a weekday is named in
@@ -22,12 +24,12 @@ def move_series(task: Task, found: Resolved, told: Told | None, scope: DeskScope
     assert task.rrule is not None
     assert task.due_at is not None
     parts = dict(part.split("=") for part in task.rrule.split(";"))
-    is_here = task.zone == scope.zone
-    moved = from_micros(found.due_at, scope.zone).replace(tzinfo=None, microsecond=0)
+    is_here = task.zone == desk_scope.zone
+    moved = from_micros(found.due_at, desk_scope.zone).replace(tzinfo=None, microsecond=0)
     if "," in parts.get("BYHOUR", ""):
-        if not is_only_hour(task, moved, told, scope):
+        if not is_only_hour(task, moved, told, desk_scope):
             return move_once(task, found)
-        return move_hour(task, parts, moved, scope) if is_here else None
+        return move_hour(task, parts, moved, desk_scope) if is_here else None
     if "BYHOUR" in parts:
         parts |= {"BYHOUR": str(moved.hour), "BYMINUTE": str(moved.minute)}
     is_weekly = parts["FREQ"] == "WEEKLY" and "," not in parts.get("BYDAY", ",")
@@ -42,7 +44,7 @@ def move_series(task: Task, found: Resolved, told: Told | None, scope: DeskScope
         task,
         due_at=found.due_at,
         starts_at=found.due_at - found.due_at % SECOND,
-        zone=scope.zone,
+        zone=desk_scope.zone,
         is_date_only=found.is_date_only,
         rrule=rule,
         time_words="",
@@ -54,7 +56,7 @@ def move_once(task: Task, found: Resolved) -> Task:
     return replace(task, due_at=found.due_at)
 
 
-def move_hour(task: Task, parts: RuleParts, moved: datetime, scope: DeskScope) -> Task | None:
+def move_hour(task: Task, parts: RuleParts, moved: datetime, desk_scope: DeskScope) -> Task | None:
     """Return a series with another hour in place of the nearest of its own; None if none is."""
     start = from_micros(task.starts_at or task.due_at or 0, task.zone).replace(tzinfo=None)
     hours = [int(each) for each in parts["BYHOUR"].split(",")]
@@ -64,17 +66,17 @@ def move_hour(task: Task, parts: RuleParts, moved: datetime, scope: DeskScope) -
         return None
     kept = [each for each in hours if each != far[0][1]]
     rule = write_rule({**parts, "BYHOUR": ",".join(map(str, sorted([*kept, moved.hour])))})
-    due_at = find_next(rule, start, task.zone, after=scope.now)
+    due_at = find_next(rule, start, task.zone, after=desk_scope.now)
     if due_at is None:
         return None
     return replace(task, rrule=rule, due_at=due_at, time_words="")
 
 
-def is_only_hour(task: Task, moved: datetime, told: Told | None, scope: DeskScope) -> bool:
+def is_only_hour(task: Task, moved: datetime, told: Told | None, desk_scope: DeskScope) -> bool:
     """Whether a time is moved to another hour, and not to a day."""
     if told is not None and told.amount is None:
         return {each.kind for each in told.words} <= {"clock", "part"}
-    return from_micros(task.due_at or 0, scope.zone).date() == moved.date()
+    return from_micros(task.due_at or 0, desk_scope.zone).date() == moved.date()
 
 
 def names_weekday(told: Told | None) -> bool:

@@ -60,25 +60,25 @@ class DayResolver(Protocol):
     def resolve_at(self, day: date | None, told: Told) -> Resolved | Ambiguous:
         """Return the time on a day, if one is known."""
 
-    def list_times(self, clock: TimeWord, part: PartOfDay | None) -> list[int]:
+    def list_times(self, clock_time: TimeWord, part: PartOfDay | None) -> list[int]:
         """Return the minutes of the day that a clock's words may mean."""
 
-    def list_halves(self, clock: TimeWord, part: PartOfDay | None) -> list[int]:
+    def list_halves(self, clock_time: TimeWord, part: PartOfDay | None) -> list[int]:
         """Return the minutes of the day that a clock's words may mean in either half of it."""
 
-    def choose_morning(self, clock: TimeWord, times: list[int]) -> list[int]:
+    def choose_morning(self, clock_time: TimeWord, times: list[int]) -> list[int]:
         """Return the morning's of two times, if few would mean the evening's."""
 
-    def is_open_hour(self, clock: TimeWord, part: PartOfDay | None) -> bool:
+    def is_open_hour(self, clock_time: TimeWord, part: PartOfDay | None) -> bool:
         """Whether an hour may be one of the morning or of the afternoon."""
 
     def combine(self, day: date, minutes: int) -> datetime:
         """Return the local time some minutes after the midnight of a day."""
 
-    def read_hour(self, clock: TimeWord) -> int:
+    def read_hour(self, clock_time: TimeWord) -> int:
         """Return the hour that a clock's words name."""
 
-    def ask_half(self, clock: TimeWord) -> Ambiguous:
+    def ask_half(self, clock_time: TimeWord) -> Ambiguous:
         """Ask which half of the day an hour is in."""
 
     def to_micros(self, moment: datetime) -> Micros:
@@ -173,7 +173,7 @@ def resolve_days(
 
 
 def choose_before(
-    days: DayResolver, clock: TimeWord, part: PartOfDay | None, event: Told
+    days: DayResolver, clock_time: TimeWord, part: PartOfDay | None, event: Told
 ) -> list[int]:
     """Return the last time of the day that an hour may mean before that of an event.
 
@@ -184,7 +184,7 @@ def choose_before(
     ends = days.choose_morning(event.clock, days.list_times(event.clock, of_event))
     if len(ends) != 1:
         return []
-    return [each for each in days.list_halves(clock, part) if each < ends[0]][-1:]
+    return [each for each in days.list_halves(clock_time, part) if each < ends[0]][-1:]
 
 
 def resolve_short_series(

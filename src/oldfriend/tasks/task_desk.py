@@ -48,12 +48,12 @@ class DeskDecision:
 class TaskDesk:
     """A person's tasks at a moment."""
 
-    def __init__(self, scope: DeskScope, phrases: TaskPhrases, tasks: Sequence[Task]) -> None:
+    def __init__(self, desk_scope: DeskScope, phrases: TaskPhrases, tasks: Sequence[Task]) -> None:
         """Take the active tasks, in the order of the list."""
-        self.scope = scope
+        self.scope = desk_scope
         self.phrases = phrases
         self.tasks = list(tasks)
-        self.wording = TaskWording(scope.language, zone=scope.zone, now=scope.now)
+        self.wording = TaskWording(desk_scope.language, zone=desk_scope.zone, now=desk_scope.now)
 
     @cached_property
     def resolver(self) -> TimeResolver:

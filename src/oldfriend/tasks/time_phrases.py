@@ -136,10 +136,10 @@ class TimeResolver:
         named = self.resolve_day(told)
         return self.resolve_at(ahead, told) if named == ahead else Ambiguous(question="several")
 
-    def list_halves(self, clock: TimeWord, part: PartOfDay | None) -> list[int]:
+    def list_halves(self, clock_time: TimeWord, part: PartOfDay | None) -> list[int]:
         """Return the minutes of the day that a clock's words may mean in either half of it."""
-        times = self.list_times(clock, part)
-        if not self.is_open_hour(clock, clock.entry.get("part", part)):
+        times = self.list_times(clock_time, part)
+        if not self.is_open_hour(clock_time, clock_time.entry.get("part", part)):
             return times
         half = 60 * HALF
         return sorted({each % half for each in times} | {each % half + half for each in times})
@@ -221,33 +221,33 @@ class TimeResolver:
         """Whether the first of two times is so near that it is the one that is meant."""
         return bool(coming) and coming[0] - self.now <= NEAR_HOURS * HOUR
 
-    def is_late(self, clock: TimeWord, times: list[int], coming: list[Micros]) -> bool:
+    def is_late(self, clock_time: TimeWord, times: list[int], coming: list[Micros]) -> bool:
         """Whether an hour of the morning has passed, and that of the evening is far and late."""
-        is_business = len(times) > 1 and self.read_hour(clock) in BUSINESS_HOURS
+        is_business = len(times) > 1 and self.read_hour(clock_time) in BUSINESS_HOURS
         return is_business and bool(coming) and coming[0] - self.now > FAR_HOURS * HOUR
 
     def resolve_next(
-        self, clock: TimeWord, part: PartOfDay | None, times: list[int]
+        self, clock_time: TimeWord, part: PartOfDay | None, times: list[int]
     ) -> Resolved | Ambiguous:
         """Return the next time that a clock's words may mean, unless two are as near."""
         coming = self.list_coming(times)
-        if self.is_late(clock, times, coming):
-            return self.ask_half(clock)
+        if self.is_late(clock_time, times, coming):
+            return self.ask_half(clock_time)
         if len(coming) == 1 or self.is_soon(coming):
             return Resolved(due_at=coming[0])
-        if len(times) > 1 or (not coming and self.is_open_hour(clock, part)):
-            return self.ask_half(clock)
+        if len(times) > 1 or (not coming and self.is_open_hour(clock_time, part)):
+            return self.ask_half(clock_time)
         return self.refuse_past_time(self.combine(self.today + timedelta(days=1), times[0]))
 
     def resolve_today(
-        self, clock: TimeWord, times: list[int], *, is_night: bool
+        self, clock_time: TimeWord, times: list[int], *, is_night: bool
     ) -> Resolved | Ambiguous:
         """Return the time that a clock's words may still mean today, or in the night that comes."""
         coming = self.list_coming(times)
         if len(coming) == 1 or self.is_soon(coming):
             return Resolved(due_at=coming[0])
         if coming:
-            return self.ask_half(clock)
+            return self.ask_half(clock_time)
         if is_night and times[0] < 60 * LATEST_NIGHT < 60 * self.local.hour:
             return Resolved(due_at=self.to_micros(self.combine(self.today, times[0] + 60 * HOURS)))
         return Ambiguous(question="past", options=(format_minutes(times[0]),))
@@ -281,59 +281,59 @@ class TimeResolver:
             return Resolved(due_at=self.to_micros(moment + timedelta(days=1)))
         return Ambiguous(question="past" if day < self.today else "when")
 
-    def is_open_hour(self, clock: TimeWord, part: PartOfDay | None) -> bool:
+    def is_open_hour(self, clock_time: TimeWord, part: PartOfDay | None) -> bool:
         """Whether an hour may be one of the morning or of the afternoon."""
-        if part is not None or "ap" in clock.groups or "fixed" in clock.entry:
+        if part is not None or "ap" in clock_time.groups or "fixed" in clock_time.entry:
             return False
-        hour = self.read_hour(clock)
-        is_written_so = clock.groups["h"].startswith("0") or hour >= HALF or hour == 0
-        is_formal = clock.entry.get("style") == "formal" and hour > LATEST_NIGHT
+        hour = self.read_hour(clock_time)
+        is_written_so = clock_time.groups["h"].startswith("0") or hour >= HALF or hour == 0
+        is_formal = clock_time.entry.get("style") == "formal" and hour > LATEST_NIGHT
         return not (is_written_so or is_formal)
 
-    def read_hour(self, clock: TimeWord) -> int:
+    def read_hour(self, clock_time: TimeWord) -> int:
         """Return the hour that a clock's words name."""
-        return self.book.read_number(clock.groups["h"])
+        return self.book.read_number(clock_time.groups["h"])
 
-    def list_times(self, clock: TimeWord, part: PartOfDay | None) -> list[int]:
+    def list_times(self, clock_time: TimeWord, part: PartOfDay | None) -> list[int]:
         """Return the minutes of the day that a clock's words may mean."""
-        part = clock.entry.get("part", part)
-        if "fixed" in clock.entry:
-            return [int(clock.entry["fixed"])]
-        hour = self.read_hour(clock)
-        minutes = int(clock.groups.get("m", 0)) + int(clock.entry.get("add", 0))
-        if "sign" in clock.entry:
-            minutes += int(clock.entry["sign"]) * self.book.read_number(clock.groups["n"])
-        if "ap" in clock.groups:
-            part = "am" if clock.groups["ap"].lower().startswith("a") else "pm"
-        hours = self.list_hours(clock, hour, part)
+        part = clock_time.entry.get("part", part)
+        if "fixed" in clock_time.entry:
+            return [int(clock_time.entry["fixed"])]
+        hour = self.read_hour(clock_time)
+        minutes = int(clock_time.groups.get("m", 0)) + int(clock_time.entry.get("add", 0))
+        if "sign" in clock_time.entry:
+            minutes += int(clock_time.entry["sign"]) * self.book.read_number(clock_time.groups["n"])
+        if "ap" in clock_time.groups:
+            part = "am" if clock_time.groups["ap"].lower().startswith("a") else "pm"
+        hours = self.list_hours(clock_time, hour, part)
         found = [60 * each + minutes for each in hours]
         return [each if each >= 0 else each + 60 * HOURS for each in found if each <= 60 * HOURS]
 
-    def list_hours(self, clock: TimeWord, hour: int, part: PartOfDay | None) -> list[int]:
+    def list_hours(self, clock_time: TimeWord, hour: int, part: PartOfDay | None) -> list[int]:
         """Return the hours that an hour may mean."""
-        if hour > HALF or hour == 0 or (part is None and clock.groups["h"].startswith("0")):
+        if hour > HALF or hour == 0 or (part is None and clock_time.groups["h"].startswith("0")):
             return [hour]
         if part is not None:
             placed = place_in_part(hour, part)
             return [] if placed is None else [placed]
         if hour == HALF:
-            is_before = int(clock.entry.get("add", clock.entry.get("sign", 0))) < 0
+            is_before = int(clock_time.entry.get("add", clock_time.entry.get("sign", 0))) < 0
             return [HALF, HOURS] if is_before else [HALF]
-        if clock.entry.get("style") == "formal":
+        if clock_time.entry.get("style") == "formal":
             return [hour] if hour > LATEST_NIGHT else [hour, hour + HALF]
         return [hour + HALF] if hour <= LATEST_AFTERNOON else [hour, hour + HALF]
 
-    def choose_morning(self, clock: TimeWord, times: list[int]) -> list[int]:
+    def choose_morning(self, clock_time: TimeWord, times: list[int]) -> list[int]:
         """Return the morning's of two times of another day, if few would mean the evening's."""
-        is_business = len(times) > 1 and self.read_hour(clock) in BUSINESS_HOURS
+        is_business = len(times) > 1 and self.read_hour(clock_time) in BUSINESS_HOURS
         return times[:1] if is_business else times
 
-    def ask_half(self, clock: TimeWord) -> Ambiguous:
+    def ask_half(self, clock_time: TimeWord) -> Ambiguous:
         """Ask which half of the day an hour is in."""
-        hour = self.read_hour(clock) % HALF
-        minutes = int(clock.groups.get("m", 0)) + int(clock.entry.get("add", 0))
-        if "sign" in clock.entry:
-            minutes += int(clock.entry["sign"]) * self.book.read_number(clock.groups["n"])
+        hour = self.read_hour(clock_time) % HALF
+        minutes = int(clock_time.groups.get("m", 0)) + int(clock_time.entry.get("add", 0))
+        if "sign" in clock_time.entry:
+            minutes += int(clock_time.entry["sign"]) * self.book.read_number(clock_time.groups["n"])
         total = 60 * hour + minutes
         return Ambiguous(
             question="half",

@@ -341,9 +341,13 @@ def find_nearest(clocks: Sequence[TimeWord], part: TimeWord) -> TimeWord:
     return min(clocks, key=lambda clock: max(clock.start - part.end, part.start - clock.end))
 
 
-def place_part(clock: TimeWord, part: TimeWord | None) -> TimeWord:
+def place_part(clock_time: TimeWord, part: TimeWord | None) -> TimeWord:
     """Return an hour that carries its part of the day."""
-    return clock if part is None else replace(clock, entry={**clock.entry, **part.entry})
+    return (
+        clock_time
+        if part is None
+        else replace(clock_time, entry={**clock_time.entry, **part.entry})
+    )
 
 
 def is_length(word: TimeWord) -> bool:

@@ -214,14 +214,14 @@ def compute_progress(done: int, total: int, done_this_run: int, elapsed: Micros)
     )
 
 
-def build_item(message: ParsedMessage, preview: ImportPreview) -> ImportItem:
+def build_item(parsed: ParsedMessage, preview: ImportPreview) -> ImportItem:
     """Convert one message of the file. Raises ImportRefused."""
-    spoken = preview.speaker_roles.to_spoken(message, preview.zone)
+    spoken = preview.speaker_roles.to_spoken(parsed, preview.zone)
     details, record = split_record(spoken.details)
     spoken = replace(spoken, details=details)
     return ImportItem(
-        chat=message.chat,
-        message=ImportedMessage(session=message.session, message=spoken),
+        chat=parsed.chat,
+        message=ImportedMessage(session=parsed.session, message=spoken),
         record=record,
     )
 

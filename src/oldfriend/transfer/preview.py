@@ -230,17 +230,17 @@ class ChatStats:
         self.sessions.add(session)
         return is_new
 
-    def sample(self, message: ParsedMessage, spoken: UnloggedMessage) -> None:
+    def sample(self, parsed: ParsedMessage, spoken: UnloggedMessage) -> None:
         """Keep the message as a sample if its rank is among the smallest."""
-        rank = zlib.crc32(message.external_id.encode())
+        rank = zlib.crc32(parsed.external_id.encode())
         if len(self.samples) >= SAMPLES_PER_CHAT and -rank <= self.samples[0][0]:
             return
         sample = MessageSample(
             rank=rank,
-            external_id=message.external_id,
-            has_own_id=message.has_own_id,
+            external_id=parsed.external_id,
+            has_own_id=parsed.has_own_id,
             speaker=spoken.speaker,
-            text_hash=hash_text(message.text),
+            text_hash=hash_text(parsed.text),
             at=spoken.at,
         )
         add = heapq.heappush if len(self.samples) < SAMPLES_PER_CHAT else heapq.heappushpop
@@ -262,23 +262,23 @@ class FileStats:
     first: Micros = 0
     last: Micros = 0
 
-    def add(self, message: ParsedMessage, spoken: UnloggedMessage, *, samples: bool) -> None:
+    def add(self, parsed: ParsedMessage, spoken: UnloggedMessage, *, samples: bool) -> None:
         """Count one more message."""
         at = spoken.at
         self.first = min(self.first, at) if self.messages else at
         self.last = max(self.last, at) if self.messages else at
         self.messages += 1
         self.misdated += is_misdated(at, self.now)
-        self.tokens += estimate_tokens(message.text)
-        self.speakers.add(message)
-        self.messages_by_role[message.speaker, message.role] += 1
+        self.tokens += estimate_tokens(parsed.text)
+        self.speakers.add(parsed)
+        self.messages_by_role[parsed.speaker, parsed.role] += 1
         check_count("chats", len(self.chats), MAX_CHATS)
         check_count("speakers", len(self.messages_by_role), MAX_SPEAKERS)
-        chat = self.chats.setdefault(message.chat, ChatStats(title=message.chat_title))
+        chat = self.chats.setdefault(parsed.chat, ChatStats(title=parsed.chat_title))
         chat.messages += 1
-        self.sessions += chat.start_message(message.session, at)
+        self.sessions += chat.start_message(parsed.session, at)
         if samples:
-            chat.sample(message, spoken)
+            chat.sample(parsed, spoken)
 
     def build_chat_previews(self) -> tuple[ChatPreview, ...]:
         """Return the chats in the order of the file."""

@@ -54,7 +54,7 @@ ReaderFailure: TypeAlias = Literal["crash", "memory", "time"]
 class ReaderProcess:
     """A process that reads one file and reports its contents; it has ended after ``close``."""
 
-    def __init__(self, path: Path, task: dict[str, JsonValue], limits: SandboxLimits) -> None:
+    def __init__(self, path: Path, task_json: dict[str, JsonValue], limits: SandboxLimits) -> None:
         """Start the process. Raises ImportRefused."""
         self._path = path
         self._is_late = False
@@ -62,12 +62,12 @@ class ReaderProcess:
             self._process = start_child(READER_MODULE)
         except OSError as error:
             raise build_not_started_error(path.name, exit_code=None, stderr=str(error)) from error
-        self._send({**task, "path": str(path), "limits": limits_to_json(limits)})
+        self._send({**task_json, "path": str(path), "limits": limits_to_json(limits)})
 
-    def _send(self, task: dict[str, JsonValue]) -> None:
+    def _send(self, task_json: dict[str, JsonValue]) -> None:
         assert self._process.stdin is not None
         with suppress(BrokenPipeError), self._process.stdin as stream:
-            stream.write(json.dumps(task).encode() + b"\n")
+            stream.write(json.dumps(task_json).encode() + b"\n")
 
     @property
     def pid(self) -> int:

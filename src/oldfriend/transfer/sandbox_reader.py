@@ -74,13 +74,13 @@ def main() -> int:
     return 0
 
 
-def run_task(task: dict[str, JsonValue], reports: ReportWriter) -> None:
+def run_task(task_json: dict[str, JsonValue], reports: ReportWriter) -> None:
     """Inspect the file or report its messages.
 
     Raises ImportRefused, ValueError for an unknown task.
     """
-    path = Path(str(task["path"]))
-    match task:
+    path = Path(str(task_json["path"]))
+    match task_json:
         case {"do": "inspect", "me": str() | None as me, "person": str(person), "zone": str(zone)}:
 
             def tick(done: int) -> None:
@@ -96,9 +96,9 @@ def run_task(task: dict[str, JsonValue], reports: ReportWriter) -> None:
             raise ValueError("no task")
 
 
-def send_calendar(task: dict[str, JsonValue], reports: ReportWriter) -> None:
+def send_calendar(task_json: dict[str, JsonValue], reports: ReportWriter) -> None:
     """Report what a calendar, which comes with the task, asks for. Raises ImportRefused."""
-    match task:
+    match task_json:
         case {"content": str(content), "zone": str(zone), "now": int(now)}:
             pass
         case _:

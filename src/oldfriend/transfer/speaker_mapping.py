@@ -40,21 +40,21 @@ class SpeakerRoles:
             return "person" if speaker in self.me else "other"
         return stated or "other"
 
-    def to_spoken(self, message: ParsedMessage, zone: str) -> UnloggedMessage:
+    def to_spoken(self, parsed: ParsedMessage, zone: str) -> UnloggedMessage:
         """Convert a message of an export. Raises ImportRefused."""
-        role = self.resolve_role(message.speaker, message.role)
-        check_lengths(message)
-        at, message_zone = resolve_time(message, zone)
+        role = self.resolve_role(parsed.speaker, parsed.role)
+        check_lengths(parsed)
+        at, message_zone = resolve_time(parsed, zone)
         return UnloggedMessage(
             role=role,
-            speaker=message.speaker or (self.person if role == "person" else ""),
-            text=message.text,
+            speaker=parsed.speaker or (self.person if role == "person" else ""),
+            text=parsed.text,
             at=at,
             zone=message_zone,
-            trust="outside" if message.outside else TRUST_BY_ROLE[role],
-            external_id=message.external_id,
-            details=message.details,
-            is_searchable=role != "system" and not message.is_placeholder,
+            trust="outside" if parsed.outside else TRUST_BY_ROLE[role],
+            external_id=parsed.external_id,
+            details=parsed.details,
+            is_searchable=role != "system" and not parsed.is_placeholder,
         )
 
 
@@ -67,16 +67,16 @@ class SpeakerTally:
     has_owner: bool = False
     turns: TurnTally = field(default_factory=TurnTally)
 
-    def add(self, message: ParsedMessage) -> None:
+    def add(self, parsed: ParsedMessage) -> None:
         """Count one more message."""
-        if message.role == "system":
+        if parsed.role == "system":
             return
-        self.messages_by_speaker[message.speaker] += 1
-        self.has_owner |= message.role == "person"
-        if message.role is None:
-            self.undecided.add(message.speaker)
-            session = f"{message.chat}\n{message.session or ''}"
-            self.turns.add(session, message.speaker, message.text)
+        self.messages_by_speaker[parsed.speaker] += 1
+        self.has_owner |= parsed.role == "person"
+        if parsed.role is None:
+            self.undecided.add(parsed.speaker)
+            session = f"{parsed.chat}\n{parsed.session or ''}"
+            self.turns.add(session, parsed.speaker, parsed.text)
 
     def assign_roles(self, *, me: str | None, person: str) -> SpeakerRoles:
         """Assign roles to all speakers; nothing is inferred if ``me`` says who the owner is.
@@ -118,28 +118,28 @@ class SpeakerTally:
         return f"Speakers: {', '.join(names[:MAX_NAMES_LISTED])}{rest}."
 
 
-def check_lengths(message: ParsedMessage) -> None:
+def check_lengths(parsed: ParsedMessage) -> None:
     """Raise ImportRefused where the text, a name, an id or a detail of a message is too long."""
-    if len(message.text) > MAX_TEXT_CHARS:
+    if len(parsed.text) > MAX_TEXT_CHARS:
         raise ImportRefused(
             localizable(
                 "import_message_long",
-                f"this message has {len(message.text):,} characters.",
-                count=len(message.text),
+                f"this message has {len(parsed.text):,} characters.",
+                count=len(parsed.text),
                 most=MAX_TEXT_CHARS,
             ),
-            line=message.line,
+            line=parsed.line,
             expected=f"at most {MAX_TEXT_CHARS:,}",
         )
     names = (
-        message.speaker,
-        message.chat,
-        message.chat_title,
-        message.session or "",
-        message.external_id,
+        parsed.speaker,
+        parsed.chat,
+        parsed.chat_title,
+        parsed.session or "",
+        parsed.external_id,
     )
     longest = max(map(len, names))
-    detail = max(map(len, message.details.values()), default=0)
+    detail = max(map(len, parsed.details.values()), default=0)
     if longest > MAX_NAME_CHARS or detail > MAX_DETAIL_CHARS:
         count, most = (
             (longest, MAX_NAME_CHARS) if longest > MAX_NAME_CHARS else (detail, MAX_DETAIL_CHARS)
@@ -151,7 +151,7 @@ def check_lengths(message: ParsedMessage) -> None:
                 count=count,
                 most=most,
             ),
-            line=message.line,
+            line=parsed.line,
             expected=f"at most {most:,}",
         )
 
@@ -166,13 +166,13 @@ def normalize_name(name: str) -> str:
     return " ".join(normalize("NFKC", name).casefold().split())
 
 
-def resolve_time(message: ParsedMessage, zone: str) -> tuple[Micros, str]:
+def resolve_time(parsed: ParsedMessage, zone: str) -> tuple[Micros, str]:
     """Return the time of a message and its zone; the given zone where the file states none.
 
     Raises ImportRefused.
     """
     try:
-        at, message_zone = to_micros_with_zone(message.at, zone)
+        at, message_zone = to_micros_with_zone(parsed.at, zone)
     except InvalidInput as error:
-        raise ImportRefused(error.user_text, line=message.line) from error
+        raise ImportRefused(error.user_text, line=parsed.line) from error
     return at, zone if message_zone == "UTC" else message_zone

@@ -93,9 +93,9 @@ class Upload:
         """Set the stage and its progress."""
         self.stage, self.done, self.total, self.left_s = stage, done, total, None
 
-    def set_task(self, task: "asyncio.Task[None]") -> None:
+    def set_task(self, async_task: "asyncio.Task[None]") -> None:
         """Set the task that works on it."""
-        self._task = task
+        self._task = async_task
 
     def cancel(self) -> None:
         """Cancel the task that works on it."""

@@ -23,22 +23,22 @@ class MalformedReport(ValueError):
     """A report that does not follow the wire format."""
 
 
-def encode_message(message: ParsedMessage) -> list[JsonValue]:
+def encode_message(parsed: ParsedMessage) -> list[JsonValue]:
     """Encode a message."""
     return [
-        message.line,
-        message.chat,
-        message.chat_title,
-        message.session,
-        message.speaker,
-        message.role,
-        message.text,
-        message.at.isoformat(),
-        message.external_id,
-        message.has_own_id,
-        message.outside,
-        message.is_placeholder,
-        dict(message.details),
+        parsed.line,
+        parsed.chat,
+        parsed.chat_title,
+        parsed.session,
+        parsed.speaker,
+        parsed.role,
+        parsed.text,
+        parsed.at.isoformat(),
+        parsed.external_id,
+        parsed.has_own_id,
+        parsed.outside,
+        parsed.is_placeholder,
+        dict(parsed.details),
     ]
 
 

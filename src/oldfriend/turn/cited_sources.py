@@ -200,57 +200,59 @@ class ReplyEvidence:
 
     def __init__(
         self,
-        reply: TokenizedText,
+        tokenized_reply: TokenizedText,
         question: TokenizedText,
         bits: Mapping[str, float],
         quotable: Mapping[int, set[tuple[str, ...]]],
     ) -> None:
         """Begin with the whole reply."""
-        self._reply, self._question = reply, question
+        self._reply, self._question = tokenized_reply, question
         self._bits = dict(bits)
         self._quotable = {size: set(runs) for size, runs in quotable.items()}
 
-    def score(self, source: TokenizedText) -> float:
+    def score(self, source_text: TokenizedText) -> float:
         """Return the bits of a reply that a source accounts for."""
-        common = self._bits.keys() & source.words_by_stem.keys()
+        common = self._bits.keys() & source_text.words_by_stem.keys()
         score = sum(self._bits[stem] for stem in common)
-        if has_shared_date(self._reply, self._question, source, common):
+        if has_shared_date(self._reply, self._question, source_text, common):
             score += DATE_BITS
         quoted = any(
-            not runs.isdisjoint(source.ngrams(size)) for size, runs in self._quotable.items()
+            not runs.isdisjoint(source_text.ngrams(size)) for size, runs in self._quotable.items()
         )
         return score + CITATION_BITS * quoted
 
-    def rank(self, source: TokenizedText) -> float:
+    def rank(self, source_text: TokenizedText) -> float:
         """Return by what the next source is chosen: of two with one name in common, the closer."""
-        shared = self._reply.words_by_stem.keys() & source.words_by_stem.keys()
-        return self.score(source) + TIE_BITS * len(shared)
+        shared = self._reply.words_by_stem.keys() & source_text.words_by_stem.keys()
+        return self.score(source_text) + TIE_BITS * len(shared)
 
-    def share_told(self, source: TokenizedText) -> float:
+    def share_told(self, source_text: TokenizedText) -> float:
         """Return the share of a source's words that stand in the reply."""
-        shared = self._reply.words_by_stem.keys() & source.words_by_stem.keys()
-        return len(shared) / max(len(source.words_by_stem), 1)
+        shared = self._reply.words_by_stem.keys() & source_text.words_by_stem.keys()
+        return len(shared) / max(len(source_text.words_by_stem), 1)
 
-    def remove(self, source: TokenizedText) -> None:
+    def remove(self, source_text: TokenizedText) -> None:
         """Take away what a source accounts for."""
-        for stem in self._bits.keys() & source.words_by_stem.keys():
+        for stem in self._bits.keys() & source_text.words_by_stem.keys():
             del self._bits[stem]
         for size, runs in self._quotable.items():
-            runs -= source.ngrams(size)
+            runs -= source_text.ngrams(size)
 
 
 def find_quotable_ngrams(
-    reply: TokenizedText, question: TokenizedText, bits: Mapping[str, float]
+    tokenized_reply: TokenizedText, question: TokenizedText, bits: Mapping[str, float]
 ) -> dict[int, set[tuple[str, ...]]]:
     """Return the n-grams of a reply that prove a quotation, by their length."""
     rare = {stem for stem, value in bits.items() if value > TELLING_BITS}
-    telling = {stem for stem, word in reply.words_by_stem.items() if word not in STOCK_WORDS}
+    telling = {
+        stem for stem, word in tokenized_reply.words_by_stem.items() if word not in STOCK_WORDS
+    }
     short = {
         run
-        for run in reply.ngrams(NGRAM_WORDS) - question.ngrams(NGRAM_WORDS)
+        for run in tokenized_reply.ngrams(NGRAM_WORDS) - question.ngrams(NGRAM_WORDS)
         if not rare.isdisjoint(run)
     }
-    long = reply.ngrams(LONG_NGRAM_WORDS) - question.ngrams(LONG_NGRAM_WORDS)
+    long = tokenized_reply.ngrams(LONG_NGRAM_WORDS) - question.ngrams(LONG_NGRAM_WORDS)
     return {
         NGRAM_WORDS: short,
         LONG_NGRAM_WORDS: {run for run in long if 2 * len(telling & set(run)) >= LONG_NGRAM_WORDS},
@@ -258,15 +260,20 @@ def find_quotable_ngrams(
 
 
 def has_shared_date(
-    reply: TokenizedText,
+    tokenized_reply: TokenizedText,
     question: TokenizedText,
-    source: TokenizedText,
+    source_text: TokenizedText,
     shared_stems: Collection[str],
 ) -> bool:
     """Tell whether a reply shares with a source both a number and a day or month."""
-    both = reply.words_by_stem.keys() & source.words_by_stem.keys() - question.words_by_stem.keys()
-    has_number = any(NUMBER.match(reply.words_by_stem[stem]) for stem in shared_stems)
-    return has_number and any(reply.words_by_stem[stem] in CALENDAR_WORDS for stem in both)
+    both = (
+        tokenized_reply.words_by_stem.keys()
+        & source_text.words_by_stem.keys() - question.words_by_stem.keys()
+    )
+    has_number = any(NUMBER.match(tokenized_reply.words_by_stem[stem]) for stem in shared_stems)
+    return has_number and any(
+        tokenized_reply.words_by_stem[stem] in CALENDAR_WORDS for stem in both
+    )
 
 
 def list_content_words(text: str, language: str) -> TokenizedText:

@@ -299,9 +299,9 @@ def choose_weights(core_texts: Sequence[str]) -> StyleWeights:
     return named[-1] if named else DEFAULT_WEIGHTS
 
 
-def derive_random_value(message: MessageId) -> float:
+def derive_random_value(message_id: MessageId) -> float:
     """Return a number from 0 to below 1 that is always the same for a message."""
-    return int(message.replace("-", "")[-8:], 16) / 2**32
+    return int(message_id.replace("-", "")[-8:], 16) / 2**32
 
 
 def build_next_working_memory(

@@ -401,10 +401,10 @@ async def respond_to_failure(
 
 
 def has_explained_today(
-    now: Message, recent: tuple[Message, ...], failure_kind: FailureKind
+    current_message: Message, recent: tuple[Message, ...], failure_kind: FailureKind
 ) -> bool:
     """Tell whether the companion has reported this failure today, in the person's time zone."""
-    today = from_micros(now.at, now.zone).date()
+    today = from_micros(current_message.at, current_message.zone).date()
     failure_texts = [
         format_failure_message(failure_kind, load_phrases(language))
         for language in OFFLINE_LANGUAGES
@@ -412,7 +412,8 @@ def has_explained_today(
     return any(
         failure_text in message.text
         for message in recent
-        if message.role == "companion" and from_micros(message.at, now.zone).date() == today
+        if message.role == "companion"
+        and from_micros(message.at, current_message.zone).date() == today
         for failure_text in failure_texts
     )
 

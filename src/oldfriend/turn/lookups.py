@@ -170,7 +170,7 @@ async def load_put_right(tx: Transaction, utterance: Utterance) -> PutRight | No
     None if it is not read yet.
     """
     person, own = utterance.person.id, [each.id for each in utterance.messages]
-    uncut = await list_uncut_spans(tx, person, session=utterance.message.session)
+    uncut = await list_uncut_spans(tx, person, session_id=utterance.message.session)
     if any(each.first_seq <= utterance.message.seq for each in uncut):
         return None
     resting = await list_supported_objects(tx, person, own)

@@ -52,9 +52,9 @@ def rank_quotes(newest_first: Sequence[MemoryState]) -> list[tuple[int, MemorySt
     return [(subject, newest_first[number]) for subject, number in sorted(ranked)]
 
 
-def find_subject(quote: MemoryState) -> int:
+def find_subject(quoted_belief: MemoryState) -> int:
     """Return the number of the first subject that a quote has a word for, or that of none."""
-    memory = quote.memory
+    memory = quoted_belief.memory
     words = load_subject_words(memory.language)
     found = (number for number, each in enumerate(words) if has_any_word(each, memory.text))
     return next(found, len(SUBJECTS))

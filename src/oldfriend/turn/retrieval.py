@@ -159,9 +159,11 @@ async def recall_one(
     )
 
 
-def only_repeats(belief: RecalledBelief, messages: Collection[MessageId]) -> bool:
+def only_repeats(belief: RecalledBelief, message_ids: Collection[MessageId]) -> bool:
     """Tell whether a belief quotes what is recalled itself."""
-    is_shown = bool(belief.evidence) and all(words.message in messages for words in belief.evidence)
+    is_shown = bool(belief.evidence) and all(
+        words.message in message_ids for words in belief.evidence
+    )
     return is_shown and belief.state.memory.is_quoted_fact
 
 

@@ -40,13 +40,13 @@ class LastCall:
     made_at: Micros
 
 
-async def list_shown_ids(tx: Transaction, person: PersonId, turn: TurnId) -> tuple[str, ...]:
+async def list_shown_ids(tx: Transaction, person: PersonId, turn_id: TurnId) -> tuple[str, ...]:
     """Return the ids of all messages and memories that models were shown for a turn, each once."""
     rows = await tx.rows(
         """SELECT shown FROM model_call WHERE person = :person AND turn = :turn
            AND purpose = 'reply' ORDER BY step, made_at""",
         person=person,
-        turn=turn,
+        turn=turn_id,
     )
     ids = [each for (shown,) in rows for each in await unpack_ids(tx, person, shown)]
     return tuple(dict.fromkeys(ids))
@@ -251,22 +251,22 @@ async def has_other_answer(
     return row is not None
 
 
-async def discard_answers(tx: Transaction, person: PersonId, turn: TurnId) -> None:
+async def discard_answers(tx: Transaction, person: PersonId, turn_id: TurnId) -> None:
     """Prevent reuse of a turn's answers because they were unusable; their cost is kept."""
     await tx.run(
         "UPDATE model_call SET asked = NULL WHERE person = :person AND turn = :turn",
         person=person,
-        turn=turn,
+        turn=turn_id,
     )
 
 
-async def clear_committed_calls(tx: Transaction, person: PersonId, turn: TurnId) -> None:
+async def clear_committed_calls(tx: Transaction, person: PersonId, turn_id: TurnId) -> None:
     """Delete the stored answers of a committed turn: its reply is in the log."""
     await tx.run(
         """UPDATE model_call SET answer = NULL, request = '', asked = NULL
            WHERE person = :person AND turn = :turn AND purpose IN ('reply', 'classify')""",
         person=person,
-        turn=turn,
+        turn=turn_id,
     )
 
 

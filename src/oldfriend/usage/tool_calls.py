@@ -30,14 +30,14 @@ class RecordedToolCall:
 
 
 async def list_tool_calls(
-    tx: Transaction, person: PersonId, turn: TurnId
+    tx: Transaction, person: PersonId, turn_id: TurnId
 ) -> list[RecordedToolCall]:
     """Return the tool calls of a turn that were started, in order."""
     rows = await tx.rows(
         """SELECT number, name, arguments, result FROM tool_call
            WHERE person = :person AND turn = :turn ORDER BY number""",
         person=person,
-        turn=turn,
+        turn=turn_id,
     )
     return [
         RecordedToolCall(number=number, name=name, arguments=json.loads(arguments), result=result)
@@ -48,7 +48,7 @@ async def list_tool_calls(
 async def record_tool_start(
     tx: Transaction,
     person: PersonId,
-    turn: TurnId,
+    turn_id: TurnId,
     number: int,
     call: ToolCall,
     effect: ToolEffect,
@@ -61,7 +61,7 @@ async def record_tool_start(
            VALUES (:person, :turn, :number, :name, :kind, :arguments, :now)
            ON CONFLICT (person, turn, number) DO NOTHING""",
         person=person,
-        turn=turn,
+        turn=turn_id,
         number=number,
         name=call.name,
         kind=effect,
@@ -71,35 +71,35 @@ async def record_tool_start(
 
 
 async def record_tool_result(
-    tx: Transaction, person: PersonId, turn: TurnId, number: int, result: str, *, now: Micros
+    tx: Transaction, person: PersonId, turn_id: TurnId, number: int, result: str, *, now: Micros
 ) -> None:
     """Record the result of a tool that was started."""
     await tx.run(
         """UPDATE tool_call SET result = :result, finished_at = :now
            WHERE person = :person AND turn = :turn AND number = :number AND result IS NULL""",
         person=person,
-        turn=turn,
+        turn=turn_id,
         number=number,
         result=result,
         now=now,
     )
 
 
-async def has_side_effects(tx: Transaction, person: PersonId, turn: TurnId) -> bool:
+async def has_side_effects(tx: Transaction, person: PersonId, turn_id: TurnId) -> bool:
     """Return whether a turn has started anything that must not count as not done."""
     row = await tx.row(
         """SELECT 1 FROM tool_call
            WHERE person = :person AND turn = :turn AND kind <> 'read' LIMIT 1""",
         person=person,
-        turn=turn,
+        turn=turn_id,
     )
     return row is not None
 
 
-async def delete_read_calls(tx: Transaction, person: PersonId, turn: TurnId) -> None:
+async def delete_read_calls(tx: Transaction, person: PersonId, turn_id: TurnId) -> None:
     """Delete the read-only tool calls of a turn that is decided anew, so that it reads anew."""
     await tx.run(
         "DELETE FROM tool_call WHERE person = :person AND turn = :turn AND kind = 'read'",
         person=person,
-        turn=turn,
+        turn=turn_id,
     )

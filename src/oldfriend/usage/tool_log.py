@@ -184,30 +184,32 @@ async def save_pending_call(tx: Transaction, person: PersonId, pending: PendingC
     )
 
 
-async def find_pending_call(tx: Transaction, person: PersonId, chat: ChatId) -> PendingCall | None:
+async def find_pending_call(
+    tx: Transaction, person: PersonId, chat_id: ChatId
+) -> PendingCall | None:
     """Return the call that the person was asked about in a chat, or None."""
     row = await tx.row(
         """SELECT turn, name, arguments, asked_at FROM pending_call
            WHERE person = :person AND chat = :chat""",
         person=person,
-        chat=chat,
+        chat=chat_id,
     )
     if row is None:
         return None
     turn, name, arguments, asked_at = row
     call = ToolCall(id=f"confirmed-{turn}", name=name, arguments=json.loads(arguments))
-    return PendingCall(chat=chat, turn=TurnId(turn), call=call, asked_at=asked_at)
+    return PendingCall(chat=chat_id, turn=TurnId(turn), call=call, asked_at=asked_at)
 
 
 async def delete_pending_call(
-    tx: Transaction, person: PersonId, chat: ChatId, turn: TurnId
+    tx: Transaction, person: PersonId, chat_id: ChatId, turn_id: TurnId
 ) -> bool:
     """Delete what the person was asked in a turn, and return whether it was still there."""
     deleted = await tx.run(
         "DELETE FROM pending_call WHERE person = :person AND chat = :chat AND turn = :turn",
         person=person,
-        chat=chat,
-        turn=turn,
+        chat=chat_id,
+        turn=turn_id,
     )
     return deleted > 0
 

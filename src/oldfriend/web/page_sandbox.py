@@ -34,17 +34,17 @@ def main() -> int:
     return 0
 
 
-def read_content(content: bytes, task: dict[str, JsonValue]) -> dict[str, JsonValue]:
+def read_content(content: bytes, task_json: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """Return title and text of a page. Raises ImportError if the extra is not installed."""
-    decoded = decode(content, str(task.get("charset") or ""))
-    if task.get("content_type") == "text/plain":
+    decoded = decode(content, str(task_json.get("charset") or ""))
+    if task_json.get("content_type") == "text/plain":
         text = decoded if decoded is not None else content.decode("utf-8", "replace")
         return cut("", text)
     from trafilatura import bare_extraction
 
     found = bare_extraction(
         content if decoded is None else decoded,
-        url=str(task.get("url") or ""),
+        url=str(task_json.get("url") or ""),
         with_metadata=True,
         include_comments=False,
         as_dict=True,

@@ -109,43 +109,43 @@ class WebFetcher:
     resolve: Resolver = resolve_by_system
     dial: Dialer = dial_by_system
 
-    async def fetch(self, request: FetchRequest) -> FetchedContent:
+    async def fetch(self, fetch_request: FetchRequest) -> FetchedContent:
         """Return what an address serves. Raises FetchFailed."""
         try:
             async with asyncio.timeout(self.limits.total_s):
-                return await self._follow(request)
+                return await self._follow(fetch_request)
         except TimeoutError as error:
-            raise FetchFailed("slow", f"{request.url} did not answer in time.") from error
+            raise FetchFailed("slow", f"{fetch_request.url} did not answer in time.") from error
         except (OSError, EOFError) as error:
-            raise FetchFailed("unreachable", f"{request.url} cannot be reached.") from error
+            raise FetchFailed("unreachable", f"{fetch_request.url} cannot be reached.") from error
         except (h11.RemoteProtocolError, h11.LocalProtocolError, zlib.error, ValueError) as error:
-            raise FetchFailed("unreadable", f"{request.url} answered unreadably.") from error
+            raise FetchFailed("unreadable", f"{fetch_request.url} answered unreadably.") from error
 
-    async def _follow(self, request: FetchRequest) -> FetchedContent:
+    async def _follow(self, fetch_request: FetchRequest) -> FetchedContent:
         """Ask, and follow redirects by hand; only to public addresses, and without the headers."""
         for _ in range(self.limits.max_redirects + 1):
-            target = parse_target(request.url, trusted_origin=request.trusted_origin)
-            answer = await self._ask(target, request)
+            target = parse_target(fetch_request.url, trusted_origin=fetch_request.trusted_origin)
+            answer = await self._ask(target, fetch_request)
             if isinstance(answer, FetchedContent):
                 return answer
-            if request.body is not None or request.headers:
+            if fetch_request.body is not None or fetch_request.headers:
                 raise FetchFailed("redirects", f"{target.url} sends elsewhere.")
-            request = replace(request, url=answer, trusted_origin=None)
-        raise FetchFailed("redirects", f"{request.url} is behind too many redirects.")
+            fetch_request = replace(fetch_request, url=answer, trusted_origin=None)
+        raise FetchFailed("redirects", f"{fetch_request.url} is behind too many redirects.")
 
-    async def _ask(self, target: WebTarget, request: FetchRequest) -> FetchedContent | str:
+    async def _ask(self, target: WebTarget, fetch_request: FetchRequest) -> FetchedContent | str:
         """Ask one address; return its content, or the address to which it redirects."""
         addresses = await resolve_target(
-            target, self.resolve, trusted_origin=request.trusted_origin
+            target, self.resolve, trusted_origin=fetch_request.trusted_origin
         )
         reader, writer = await self._connect(addresses, target)
         try:
             exchange = HttpExchange(reader=reader, writer=writer, max_bytes=self.limits.max_bytes)
-            await exchange.send(target, request)
+            await exchange.send(target, fetch_request)
             head = await exchange.read_head()
             if head.status in REDIRECTS and (location := head.headers.get("location")):
                 return urljoin(target.url, location.strip())
-            content_type, charset = check_head(target.url, head, request)
+            content_type, charset = check_head(target.url, head, fetch_request)
             body = await exchange.read_body(head)
             return FetchedContent(
                 url=target.url, content_type=content_type, charset=charset, body=body
@@ -162,13 +162,13 @@ class WebFetcher:
         return await self.dial(last, target)
 
 
-def check_head(url: str, head: ResponseHead, request: FetchRequest) -> tuple[str, str]:
+def check_head(url: str, head: ResponseHead, fetch_request: FetchRequest) -> tuple[str, str]:
     """Return content type and charset of an answer. Raises FetchFailed."""
-    if head.status not in request.statuses:
+    if head.status not in fetch_request.statuses:
         raise FetchFailed("status", f"{url} answered {head.status}.", status=head.status)
     content_type, _, parameters = head.headers.get("content-type", "").partition(";")
     content_type = content_type.strip().lower()
-    if request.content_types is not None and content_type not in request.content_types:
+    if fetch_request.content_types is not None and content_type not in fetch_request.content_types:
         raise FetchFailed("kind", f"{url} is of type {content_type[:80]!r}, which is not read.")
     _, _, charset = parameters.lower().partition("charset=")
     return content_type, charset.partition(";")[0].strip(" \"'")[:40]
@@ -187,19 +187,19 @@ class HttpExchange:
         )
     )
 
-    async def send(self, target: WebTarget, request: FetchRequest) -> None:
+    async def send(self, target: WebTarget, fetch_request: FetchRequest) -> None:
         """Send the request."""
         headers = {
             "host": target.authority,
             "user-agent": USER_AGENT,
-            "accept": ", ".join(sorted(request.content_types or {"*/*"})),
+            "accept": ", ".join(sorted(fetch_request.content_types or {"*/*"})),
             "accept-encoding": "gzip",
             "connection": "close",
-            **request.headers,
+            **fetch_request.headers,
         }
-        body = request.body
+        body = fetch_request.body
         if body is not None:
-            headers |= {"content-type": request.body_type, "content-length": str(len(body))}
+            headers |= {"content-type": fetch_request.body_type, "content-length": str(len(body))}
         head = h11.Request(
             method="GET" if body is None else "POST",
             target=target.path,

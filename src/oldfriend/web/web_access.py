@@ -103,16 +103,16 @@ class WebClient:
     _next_places_at: float = 0.0
 
     async def remember(
-        self, key: tuple[str, ...], for_s: float, look_up: Callable[[], Awaitable[T]]
+        self, cache_key: tuple[str, ...], for_s: float, look_up: Callable[[], Awaitable[T]]
     ) -> T:
         """Return what was looked up lately under a key, else look it up. Failures are not kept."""
-        kept = self._kept.get(key)
+        kept = self._kept.get(cache_key)
         if kept is not None and kept[0] > self.now():
             found: T = kept[1]
             return found
         found = await look_up()
-        self._kept.pop(key, None)
-        self._kept[key] = (self.now() + for_s, found)
+        self._kept.pop(cache_key, None)
+        self._kept[cache_key] = (self.now() + for_s, found)
         while len(self._kept) > MAX_KEPT:
             del self._kept[next(iter(self._kept))]
         return found
@@ -203,14 +203,14 @@ def find_search_key(
 
 
 def build_web_access(
-    client: WebClient, settings: WebSettings, environment: Mapping[str, str], *, data: Path
+    client: WebClient, web_settings: WebSettings, environment: Mapping[str, str], *, data: Path
 ) -> WebAccess:
     """Return web access as the settings say; a search without its key or address is none."""
-    name = settings.search
+    name = web_settings.search
     provider: SearchProvider | None = None
-    if name == "searxng" and settings.search_url:
-        provider = SearchProvider(name=name, url=settings.search_url)
+    if name == "searxng" and web_settings.search_url:
+        provider = SearchProvider(name=name, url=web_settings.search_url)
     elif name in KEY_ADDRESSES:
         key = find_search_key(name, environment, data=data)
         provider = None if key is None else SearchProvider(name=name, key=key)
-    return WebAccess(client=client, settings=settings, search_provider=provider)
+    return WebAccess(client=client, settings=web_settings, search_provider=provider)

@@ -116,15 +116,15 @@ def load_key(key: str) -> "EllipticCurvePrivateKey":
     return ec.derive_private_key(int.from_bytes(scalar, "big"), ec.SECP256R1())
 
 
-def encode_point(key: "EllipticCurvePrivateKey") -> bytes:
+def encode_point(private_key: "EllipticCurvePrivateKey") -> bytes:
     """Return the public half as a point."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-    return key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    return private_key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
 def encrypt(
-    plain: bytes, address: PushAddress, *, sender: "EllipticCurvePrivateKey", salt: bytes
+    plain: bytes, push_address: PushAddress, *, sender: "EllipticCurvePrivateKey", salt: bytes
 ) -> bytes:
     """Encrypt a text for one browser (RFC 8291); sender and salt are used for one text only."""
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -132,11 +132,11 @@ def encrypt(
 
     if len(plain) > MAX_PLAIN_BYTES:
         raise ValueError("too long for one record")
-    receiver = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), address.public_key)
+    receiver = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), push_address.public_key)
     own = encode_point(sender)
     shared = sender.exchange(ec.ECDH(), receiver)
-    info = b"WebPush: info\0" + address.public_key + own
-    seed = derive(shared, salt=address.auth, info=info, length=32)
+    info = b"WebPush: info\0" + push_address.public_key + own
+    seed = derive(shared, salt=push_address.auth, info=info, length=32)
     key = derive(seed, salt=salt, info=b"Content-Encoding: aes128gcm\0", length=16)
     nonce = derive(seed, salt=salt, info=b"Content-Encoding: nonce\0", length=NONCE_BYTES)
     head = salt + RECORD_BYTES.to_bytes(4, "big") + bytes([len(own)]) + own
@@ -152,7 +152,7 @@ def derive(secret: bytes, *, salt: bytes | None, info: bytes, length: int) -> by
 
 
 def sign_token(
-    key: "EllipticCurvePrivateKey", target: WebTarget, contact: str | None, now: Micros
+    private_key: "EllipticCurvePrivateKey", target: WebTarget, contact: str | None, now: Micros
 ) -> str:
     """Sign for one push service who sends (RFC 8292), for half a day."""
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -166,7 +166,7 @@ def sign_token(
     }
     parts = ({"typ": "JWT", "alg": "ES256"}, claims)
     text = ".".join(encode_base64url(json.dumps(each).encode()) for each in parts)
-    signed = decode_dss_signature(key.sign(text.encode(), ec.ECDSA(SHA256())))
+    signed = decode_dss_signature(private_key.sign(text.encode(), ec.ECDSA(SHA256())))
     raw = b"".join(each.to_bytes(SCALAR_BYTES, "big") for each in signed)
     return f"{text}.{encode_base64url(raw)}"
 
@@ -177,17 +177,17 @@ def is_contact(text: str | None) -> TypeGuard[str]:
 
 
 async def send_push(
-    fetcher: WebFetcher, key: str, address: PushAddress, text: PushText, *, now: Micros
+    fetcher: WebFetcher, key: str, push_address: PushAddress, push_text: PushText, *, now: Micros
 ) -> None:
     """Hand a text to the push service of a browser. Raises FetchFailed, ValueError."""
     from cryptography.hazmat.primitives.asymmetric import ec
 
     identity = load_key(key)
-    token = sign_token(identity, parse_target(address.endpoint), address.contact, now)
+    token = sign_token(identity, parse_target(push_address.endpoint), push_address.contact, now)
     once = ec.generate_private_key(ec.SECP256R1())
     request = FetchRequest(
-        url=address.endpoint,
-        body=encrypt(text.plain, address, sender=once, salt=os.urandom(SALT_BYTES)),
+        url=push_address.endpoint,
+        body=encrypt(push_text.plain, push_address, sender=once, salt=os.urandom(SALT_BYTES)),
         body_type="application/octet-stream",
         content_types=None,
         statuses=TAKEN,
@@ -195,22 +195,22 @@ async def send_push(
             "authorization": f"vapid t={token}, k={compute_public_key(key)}",
             "content-encoding": "aes128gcm",
             "ttl": str(MESSAGE_TTL_S),
-            "urgency": "high" if text.is_urgent else "normal",
-            "topic": text.topic,
+            "urgency": "high" if push_text.is_urgent else "normal",
+            "topic": push_text.topic,
         },
     )
     await replace(fetcher, limits=LIMITS).fetch(request)
 
 
-def seal(address: PushAddress, key: str, *, label: str) -> bytes:
+def seal(push_address: PushAddress, key: str, *, label: str) -> bytes:
     """Encrypt an address as it is stored; only who has the key, and the same label, can read it."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     fields = {
-        "endpoint": address.endpoint,
-        "public_key": encode_base64url(address.public_key),
-        "auth": encode_base64url(address.auth),
-        "contact": address.contact,
+        "endpoint": push_address.endpoint,
+        "public_key": encode_base64url(push_address.public_key),
+        "auth": encode_base64url(push_address.auth),
+        "contact": push_address.contact,
     }
     nonce = os.urandom(NONCE_BYTES)
     plain = json.dumps(fields).encode()

@@ -37,7 +37,7 @@ def written(
         "nora@home.example",
         text,
         message_id=build_message_id(OWN, "nora@home.example/1@x", "r/0"),
-        position=position,
+        thread_position=position,
         is_markdown=is_markdown,
     )
     assert find_fault(raw, raw.split(b"\r\n")) is None

@@ -339,15 +339,15 @@ class World:
             }
         return where
 
-    def _is_heard(self, message: Fields) -> bool:
+    def _is_heard(self, raw_message: Fields) -> bool:
         """Whether the bot is told: in groups only what is said to it, unless it may hear all."""
-        place = int(message["chat"]["id"])
+        place = int(raw_message["chat"]["id"])
         if place > 0 or place not in self.groups:
             return True
         if place in self.kicked:
             return False
-        words = str(message.get("text", message.get("caption", "")))
-        is_reply = message.get("reply_to_message", {}).get("from") == BOT
+        words = str(raw_message.get("text", raw_message.get("caption", "")))
+        is_reply = raw_message.get("reply_to_message", {}).get("from") == BOT
         is_called = f"@{BOT['username']}" in words.lower()
         return not self.has_privacy or is_reply or is_called or words.startswith("/")
 

@@ -68,9 +68,9 @@ class UnansweredTurnSchema(Schema):
     )
 
     @classmethod
-    def from_domain(cls, turn: UnansweredTurn) -> Self:
+    def from_domain(cls, unanswered: UnansweredTurn) -> Self:
         """Present a turn without an answer."""
-        return cls(turn=turn.turn, ending=turn.ending)
+        return cls(turn=unanswered.turn, ending=unanswered.ending)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -448,7 +448,7 @@ async def load_window_around(
 
 
 async def to_messages_shape(
-    tx: Transaction, person: PersonId, window: MessageWindow, position: FeedPosition
+    tx: Transaction, person: PersonId, window: MessageWindow, feed_position: FeedPosition
 ) -> MessagePageSchema:
     """Convert a window to a page of messages."""
     messages = window.messages
@@ -468,7 +468,7 @@ async def to_messages_shape(
         earlier=messages[0].id if messages and window.has_earlier else None,
         later=messages[-1].id if messages and window.has_later else None,
         unanswered=tuple(UnansweredTurnSchema.from_domain(each) for each in unanswered),
-        position=format_position(position),
+        position=format_position(feed_position),
     )
 
 

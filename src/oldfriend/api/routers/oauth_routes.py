@@ -133,7 +133,7 @@ async def decide_request(
     else:
         await require_fresh_login(me, hub)
         code = await allow_request(
-            app.db, app.clock, me.person.id, asked, checked, scope=decided.allow
+            app.db, app.clock, me.person.id, asked, checked, oauth_scope=decided.allow
         )
         answer = {"code": code}
     return AuthorizationAnswerSchema(address=build_answer(asked, origin, answer))

@@ -118,7 +118,7 @@ async def sign_in(
 
 
 def check_link_consent(
-    request: SignInRequest, person: Person, opened_with: SignInMethod, earlier: Principal | None
+    sign_in: SignInRequest, person: Person, opened_with: SignInMethod, earlier: Principal | None
 ) -> None:
     """Check that the user agreed to open the link's page. Raises ApiError (409) to ask first.
 
@@ -132,7 +132,7 @@ def check_link_consent(
     if earlier is None and person.is_owner and opened_with == "link":
         return
     instead_of = None if earlier is None else earlier.person.id
-    if (request.person, request.instead_of) == (person.id, instead_of):
+    if (sign_in.person, sign_in.instead_of) == (person.id, instead_of):
         return
     if earlier is None:
         question = localizable(

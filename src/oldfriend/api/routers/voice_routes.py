@@ -182,10 +182,10 @@ def format_not_heard(failure: TranscriptionFailure, language: str | None) -> str
     )
 
 
-async def load_message(hub: HubDep, me: CurrentUser, message: MessageId) -> MessageSchema:
+async def load_message(hub: HubDep, me: CurrentUser, message_id: MessageId) -> MessageSchema:
     """Load a message as it reads now."""
     async with hub.app.db.begin_read() as tx:
-        found = await get_message(tx, me.person.id, message)
+        found = await get_message(tx, me.person.id, message_id)
         return MessageSchema.from_domain(
-            found, with_audio=await list_messages_with_audio(tx, me.person.id, [message])
+            found, with_audio=await list_messages_with_audio(tx, me.person.id, [message_id])
         )

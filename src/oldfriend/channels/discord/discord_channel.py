@@ -73,9 +73,9 @@ class DiscordChannel(BotChannel):
         await self._api.close()
 
     @override
-    def apply_settings(self, settings: ChannelSettings) -> None:
+    def apply_settings(self, channel_settings: ChannelSettings) -> None:
         """Take who may write after a reload."""
-        self._allowed = settings.allowed
+        self._allowed = channel_settings.allowed
 
     @override
     async def register(self) -> str:

@@ -32,7 +32,7 @@ class DiscordSettings(ChannelSettings):
 
 
 def open_bot(
-    credentials: Mapping[str, str], settings: ChannelSettings, folder: Path
+    credentials: Mapping[str, str], channel_settings: ChannelSettings, folder: Path
 ) -> "DiscordChannel":
     """Open a bot on Discord. Raises PlatformRejected without the extra or for an unfit token."""
     del folder  # Discord itself knows what was sent
@@ -46,9 +46,9 @@ def open_bot(
         raise PlatformRejected(localizable("bot_token_unfit", text, title=title))
     return DiscordChannel(
         credentials["token"],
-        base_url=settings.base_url,
-        debounce_s=settings.quiet_s,
-        allowed=settings.allowed,
+        base_url=channel_settings.base_url,
+        debounce_s=channel_settings.quiet_s,
+        allowed=channel_settings.allowed,
     )
 
 

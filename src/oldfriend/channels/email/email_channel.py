@@ -126,11 +126,11 @@ def parse_position(text: str | None) -> InboxPosition | None:
 class EmailChannel(BotChannel):
     """An address of the companion's own."""
 
-    def __init__(self, account: MailAccount, settings: EmailSettings, folder: Path) -> None:
+    def __init__(self, account: MailAccount, email_settings: EmailSettings, folder: Path) -> None:
         """Create the channel without connecting; ``folder``: where sent mails are recorded."""
-        self.debounce_s = settings.quiet_s
+        self.debounce_s = email_settings.quiet_s
         self._account = account
-        self._settings = settings
+        self._settings = email_settings
         self._record = SentRecord(folder, password=account.password, salt=account.address)
         self._senders = MailSenders(MAX_SENDING)
         self._positions = BoundedMap[str, ThreadPosition](MAX_THREADS)
@@ -139,10 +139,10 @@ class EmailChannel(BotChannel):
         self._listen_lock = asyncio.Lock()  # after a reload two listeners may overlap briefly
 
     @override
-    def apply_settings(self, settings: ChannelSettings) -> None:
+    def apply_settings(self, channel_settings: ChannelSettings) -> None:
         """Take the settings of a reload: who may write, and how often is answered."""
-        assert isinstance(settings, EmailSettings)
-        self._settings = settings
+        assert isinstance(channel_settings, EmailSettings)
+        self._settings = channel_settings
 
     @override
     async def register(self) -> str:
@@ -200,7 +200,7 @@ class EmailChannel(BotChannel):
             to.recipient,
             text,
             message_id=message_id,
-            position=position,
+            thread_position=position,
             is_markdown=is_markdown,
         )
         attempt = SmtpAttempt(partial(self._record.begin, message_id, seen=seen))
@@ -405,16 +405,16 @@ def build_refusal(stored: StoredMail, reason: str) -> UnreadableUpdate:
 
 
 def list_new_mails(
-    inbox: Inbox, position: InboxPosition | None
+    inbox: Inbox, inbox_position: InboxPosition | None
 ) -> tuple[InboxPosition, Sequence[int]]:
     """Return from where to go on, and the mails after that.
 
     At first, and if the server has numbered its mails anew, those since the last day are read; what
     is known of them is known by their ids.
     """
-    if position is not None and position.uid_validity == inbox.uid_validity:
-        return position, inbox.list_uids(position.uid)
-    received_at = system_clock() if position is None else position.received_at
+    if inbox_position is not None and inbox_position.uid_validity == inbox.uid_validity:
+        return inbox_position, inbox.list_uids(inbox_position.uid)
+    received_at = system_clock() if inbox_position is None else inbox_position.received_at
     uids = inbox.list_since(received_at - DAY)
     start = min(uids, default=inbox.uid_next) - 1
     return InboxPosition(inbox.uid_validity, start, received_at), uids
@@ -478,13 +478,13 @@ def build_events(
 
 
 def list_findings(
-    address: str, settings: EmailSettings, proposed: str | None
+    address: str, email_settings: EmailSettings, proposed: str | None
 ) -> Sequence[BotFinding]:
     """List what is to be known of our address."""
     known = localizable("mail_known", f"Mail to {address} is read.", address=address)
     findings = [BotFinding(text=known, is_problem=False)]
-    findings.append(build_check_finding(settings.authserv_id, proposed))
-    if not settings.allowed:
+    findings.append(build_check_finding(email_settings.authserv_id, proposed))
+    if not email_settings.allowed:
         nobody = localizable(
             "mail_from_nobody",
             "Nobody may write by mail yet. List the addresses of those who may: email.allowed",

@@ -97,39 +97,43 @@ def build_mail(
     text: str,
     *,
     message_id: str,
-    position: ThreadPosition,
+    thread_position: ThreadPosition,
     is_markdown: bool,
 ) -> bytes:
     """Write a mail as it is sent; marked as automatic, so that no machine answers it."""
     mail = EmailMessage(policy=POLICY)
     mail["From"], mail["To"] = sender, recipient
-    mail["Subject"] = build_subject(position)
+    mail["Subject"] = build_subject(thread_position)
     mail["Date"] = formatdate()
     mail["Message-ID"] = f"<{message_id}>"
     mail["Auto-Submitted"] = "auto-replied"
-    if position.message_id:
-        mail["In-Reply-To"] = f"<{position.message_id}>"
-        mail["References"] = " ".join(f"<{each}>" for each in list_references(position))
+    if thread_position.message_id:
+        mail["In-Reply-To"] = f"<{thread_position.message_id}>"
+        mail["References"] = " ".join(f"<{each}>" for each in list_references(thread_position))
     mail.set_content(text)
     if is_markdown:
         mail.add_alternative(render_html(text), subtype="html")
     return mail.as_bytes()
 
 
-def build_subject(position: ThreadPosition) -> str:
+def build_subject(thread_position: ThreadPosition) -> str:
     """Return the subject of a reply: that of the thread, marked as a reply once."""
     # Python would decode an encoded word in it once more, line breaks and all.
-    subject = clean_line(position.subject)[:MAX_SUBJECT_CHARS].replace("=?", "= ?")
+    subject = clean_line(thread_position.subject)[:MAX_SUBJECT_CHARS].replace("=?", "= ?")
     subject = subject.encode("utf-8", "replace").decode()
-    is_marked = position.is_reply or subject.lower().startswith(REPLY_PREFIX.lower())
-    return subject if is_marked or not position.message_id else f"{REPLY_PREFIX}{subject}".strip()
+    is_marked = thread_position.is_reply or subject.lower().startswith(REPLY_PREFIX.lower())
+    return (
+        subject
+        if is_marked or not thread_position.message_id
+        else f"{REPLY_PREFIX}{subject}".strip()
+    )
 
 
-def list_references(position: ThreadPosition) -> Sequence[str]:
+def list_references(thread_position: ThreadPosition) -> Sequence[str]:
     """List the mails of a thread that a reply names: the first and the last ones."""
-    before = position.references
+    before = thread_position.references
     kept = before if len(before) < MAX_REFERENCES else (before[0], *before[2 - MAX_REFERENCES :])
-    return (*kept, position.message_id)
+    return (*kept, thread_position.message_id)
 
 
 @cache

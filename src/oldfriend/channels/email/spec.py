@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def open_bot(
-    credentials: Mapping[str, str], settings: ChannelSettings, folder: Path
+    credentials: Mapping[str, str], channel_settings: ChannelSettings, folder: Path
 ) -> "EmailChannel":
     """Open our mailbox. Raises PlatformRejected without the extra, or for what is no mailbox."""
-    assert isinstance(settings, EmailSettings)
+    assert isinstance(channel_settings, EmailSettings)
     try:
         from oldfriend.channels.email.email_channel import EmailChannel
         from oldfriend.channels.email.mail_servers import MailAccount, parse_server
@@ -47,7 +47,7 @@ def open_bot(
         imap=parse_server(credentials["imap"], secure_scheme="imaps"),
         smtp=parse_server(credentials["smtp"], secure_scheme="smtps"),
     )
-    return EmailChannel(account, settings, folder)
+    return EmailChannel(account, channel_settings, folder)
 
 
 EMAIL: Final = ChannelSpec(

@@ -193,16 +193,16 @@ class Listener:
                 await cursors.save(scope, batch.next_batch)
             since, is_first = batch.next_batch, False
 
-    async def _handle_batch(self, batch: SyncResponse, since: str | None) -> None:
+    async def _handle_batch(self, sync_response: SyncResponse, since: str | None) -> None:
         """Handle what a sync returned."""
-        for room_id in batch.rooms.leave:
+        for room_id in sync_response.rooms.leave:
             await self._handle_leaving(room_id)
-        for room_id, info in batch.rooms.invite.items():
+        for room_id, info in sync_response.rooms.invite.items():
             for event in info.invite_state:
                 source = read_source(event)
                 if find_text(source, "state_key") == self._client.user_id:
                     await self._rooms.answer_invite(room_id, source, self._cursors)
-        for room_id, info in batch.rooms.join.items():
+        for room_id, info in sync_response.rooms.join.items():
             for event in await self._list_new(room_id, info.timeline, since):
                 await self._handle(room_id, event)
 

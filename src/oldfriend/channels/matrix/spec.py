@@ -41,20 +41,20 @@ class MatrixSettings(ChannelSettings):
 
 
 def open_bot(
-    credentials: Mapping[str, str], settings: ChannelSettings, folder: Path
+    credentials: Mapping[str, str], channel_settings: ChannelSettings, folder: Path
 ) -> "MatrixChannel":
     """Open a bot on Matrix. Raises PlatformRejected without the extra or for an unfit name."""
-    assert isinstance(settings, MatrixSettings)
+    assert isinstance(channel_settings, MatrixSettings)
     try:
         from oldfriend.channels.matrix.matrix_channel import MatrixChannel
     except ImportError as error:
         raise PlatformRejected(build_missing_extra_text("Matrix", "oldfriend[matrix]")) from error
     return MatrixChannel(
-        settings.base_url or credentials["homeserver"],
+        channel_settings.base_url or credentials["homeserver"],
         credentials["user"],
         credentials["password"],
         folder=folder,
-        debounce_s=settings.quiet_s,
+        debounce_s=channel_settings.quiet_s,
     )
 
 

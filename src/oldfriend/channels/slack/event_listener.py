@@ -231,11 +231,11 @@ def build_message_key(event: JsonFields) -> str:
     return build_external_id(channel, timestamp) if channel and timestamp else ""
 
 
-def build_edit_event(conversation: str, message: JsonFields) -> JsonFields:
+def build_edit_event(conversation: str, raw_message: JsonFields) -> JsonFields:
     """Return the event that tells of an edit."""
     return {
         "type": "message",
         "subtype": "message_changed",
         "channel": conversation,
-        "message": dict(message),
+        "message": dict(raw_message),
     }

@@ -199,41 +199,41 @@ class EventMapper:
             external_id=build_external_id(channel, timestamp),
         )
 
-    def _is_foreign(self, message: JsonFields) -> bool:
+    def _is_foreign(self, raw_message: JsonFields) -> bool:
         """Tell whether no person wrote a message: the bot itself, another one, or Slack."""
-        user_id = find_text(message, "user")
+        user_id = find_text(raw_message, "user")
         return (
             not user_id
             or user_id in {self._bot.user_id, "USLACKBOT"}
-            or bool(find_text(message, "bot_id"))
-            or find_text(message, "subtype") not in SAID_SUBTYPES
+            or bool(find_text(raw_message, "bot_id"))
+            or find_text(raw_message, "subtype") not in SAID_SUBTYPES
         )
 
     async def _map_said(
-        self, channel: str, message: JsonFields, *, is_edit: bool
+        self, channel: str, raw_message: JsonFields, *, is_edit: bool
     ) -> IncomingMessage | None:
-        if self._is_foreign(message):
+        if self._is_foreign(raw_message):
             return None
-        timestamp = get_text(message, "ts")
+        timestamp = get_text(raw_message, "ts")
         at = parse_timestamp(timestamp)
         if is_edit:
-            edited = find_fields(message, "edited")
+            edited = find_fields(raw_message, "edited")
             at = parse_timestamp(find_text(edited, "ts") or timestamp)
             self._api.forget_parent(channel, timestamp)
-        thread = find_thread(message, timestamp)
+        thread = find_thread(raw_message, timestamp)
         parent = {} if thread is None else await self._api.find_parent(channel, thread)
-        shared = find_shared_message(message)
-        text, mention = self._split_mention(await self._decode(find_text(message, "text")))
+        shared = find_shared_message(raw_message)
+        text, mention = self._split_mention(await self._decode(find_text(raw_message, "text")))
         shared_text = await self._decode(find_text(shared, "text"))
         quoted = shared if text and shared_text else parent
-        file = next(iter(sorted(list_json_objects(message, "files"), key=get_file_rank)), None)
+        file = next(iter(sorted(list_json_objects(raw_message, "files"), key=get_file_rank)), None)
         is_forwarded = bool(shared_text) and not text
         said = text or shared_text
         details = {"forwarded_from": find_text(shared, "author_name")} if is_forwarded else {}
         details |= build_file_details(file, has_words=bool(said))
         return IncomingMessage(
             chat_ref=await self._get_chat_ref(channel, thread),
-            sender=await self._get_sender(get_text(message, "user")),
+            sender=await self._get_sender(get_text(raw_message, "user")),
             external_id=build_external_id(channel, timestamp),
             number=None,
             at=at,
@@ -291,12 +291,12 @@ class EventMapper:
         user = await self._api.find_user(user_id)
         return Sender(address=user_id, name=user.name, language=user.language)
 
-    async def _get_author(self, message: JsonFields) -> str:
+    async def _get_author(self, raw_message: JsonFields) -> str:
         """Return who wrote a message that is quoted."""
-        user_id = find_text(message, "user") or find_text(message, "author_id")
+        user_id = find_text(raw_message, "user") or find_text(raw_message, "author_id")
         if user_id == self._bot.user_id:
             return self._bot.name
-        known = find_text(message, "author_name")
+        known = find_text(raw_message, "author_name")
         return known or ((await self._api.find_user(user_id)).name if user_id else "")
 
     def _split_mention(self, text: str) -> tuple[str, str]:
@@ -360,15 +360,15 @@ def unescape_text(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
-def find_thread(message: JsonFields, timestamp: str) -> str | None:
+def find_thread(raw_message: JsonFields, timestamp: str) -> str | None:
     """Return the thread in which a message stands; its first message stands outside."""
-    thread = find_text(message, "thread_ts")
+    thread = find_text(raw_message, "thread_ts")
     return None if not TIMESTAMP.fullmatch(thread) or thread == timestamp else thread
 
 
-def find_shared_message(message: JsonFields) -> JsonFields:
+def find_shared_message(raw_message: JsonFields) -> JsonFields:
     """Return the message of somebody that was shared with this one, or nothing."""
-    for each in list_json_objects(message, "attachments"):
+    for each in list_json_objects(raw_message, "attachments"):
         if each.get("is_share") is True:
             return each
     return {}

@@ -282,13 +282,13 @@ def build_file_stem(address: str, send_key: str) -> str:
     return f"reply-{hash_key(address, send_key)[:12]}"
 
 
-def find_sent(message: JsonFields, address: str, send_key: str) -> str | None:
+def find_sent(raw_message: JsonFields, address: str, send_key: str) -> str | None:
     """Return the external id of a part if this is the message or the file that holds it."""
-    metadata = find_fields(message, "metadata")
+    metadata = find_fields(raw_message, "metadata")
     payload = find_fields(metadata, "event_payload")
     if find_text(payload, "key") == hash_key(address, send_key):
-        return build_external_id(parse_address(address).channel, find_text(message, "ts"))
-    for file in list_json_objects(message, "files"):
+        return build_external_id(parse_address(address).channel, find_text(raw_message, "ts"))
+    for file in list_json_objects(raw_message, "files"):
         if find_text(file, "name").startswith(f"{build_file_stem(address, send_key)}."):
             return f"file:{find_text(file, 'id')}"
     return None

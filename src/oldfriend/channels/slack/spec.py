@@ -45,7 +45,7 @@ class SlackSettings(ChannelSettings):
 
 
 def open_bot(
-    credentials: Mapping[str, str], settings: ChannelSettings, folder: Path
+    credentials: Mapping[str, str], channel_settings: ChannelSettings, folder: Path
 ) -> "SlackChannel":
     """Open a bot on Slack. Raises PlatformRejected without the extra or for unfit tokens."""
     del folder  # Slack itself is asked what was sent
@@ -66,8 +66,8 @@ def open_bot(
     return SlackChannel(
         credentials[BOT_TOKEN],
         credentials[APP_TOKEN],
-        base_url=settings.base_url,
-        debounce_s=settings.quiet_s,
+        base_url=channel_settings.base_url,
+        debounce_s=channel_settings.quiet_s,
     )
 
 

@@ -228,8 +228,8 @@ class BotApi:
 
     async def send_message(
         self,
-        address: TelegramAddress,
-        text: MarkedText,
+        telegram_address: TelegramAddress,
+        marked_text: MarkedText,
         *,
         key: str,
         max_attempts: int = MAX_SEND_ATTEMPTS,
@@ -247,9 +247,11 @@ class BotApi:
             if (number := self._sent_log.find_message_id(key)) is not None:
                 return number
             self._check_attempts(key, max_attempts - self._count_preview_attempts(preview_send_key))
-            number = await self._send_new(address, text, key, build_keyboard(buttons))
+            number = await self._send_new(
+                telegram_address, marked_text, key, build_keyboard(buttons)
+            )
             # No other process has edited it.
-            self._editor.mark_known(build_edit_key(address, number))
+            self._editor.mark_known(build_edit_key(telegram_address, number))
             return number
 
     def _count_preview_attempts(self, preview_send_key: str | None) -> int:
@@ -285,18 +287,18 @@ class BotApi:
 
     async def _send_new(
         self,
-        address: TelegramAddress,
-        text: MarkedText,
+        telegram_address: TelegramAddress,
+        marked_text: MarkedText,
         key: str,
         keyboard: InlineKeyboardMarkup | None,
     ) -> int:
         try:
-            return await self._send_once(address, text.text, "HTML", key, keyboard)
+            return await self._send_once(telegram_address, marked_text.text, "HTML", key, keyboard)
         except BadRequest as error:
             if MARKUP_ERROR not in str(error).lower():
                 raise to_undeliverable(error) from error
         with map_send_errors():
-            return await self._send_once(address, text.visible, None, key, keyboard)
+            return await self._send_once(telegram_address, marked_text.visible, None, key, keyboard)
 
     def find_sent_message_id(self, key: str) -> int | None:
         """Return the id of a message accepted with a key; None: none is known."""
@@ -304,17 +306,17 @@ class BotApi:
 
     async def _send_once(
         self,
-        address: TelegramAddress,
+        telegram_address: TelegramAddress,
         text: str,
         mode: str | None,
         key: str,
         keyboard: InlineKeyboardMarkup | None,
     ) -> int:
         parameters = {
-            "chat_id": address.chat_id,
+            "chat_id": telegram_address.chat_id,
             "text": text,
             "parse_mode": mode,
-            "message_thread_id": address.topic_id,
+            "message_thread_id": telegram_address.topic_id,
             "reply_markup": keyboard,
             **self._client.build_key_field(key),
         }
@@ -351,9 +353,9 @@ class BotApi:
 
     async def edit_message(
         self,
-        address: TelegramAddress,
+        telegram_address: TelegramAddress,
         message_id: int,
-        text: MarkedText,
+        marked_text: MarkedText,
         *,
         is_last: bool = False,
         buttons: Sequence[Button] = (),
@@ -363,28 +365,30 @@ class BotApi:
         Edits of one message are made in order, and none overtakes the last one. Raises
         DeliveryFailed, Undeliverable, GroupMigrated.
         """
-        key = build_edit_key(address, message_id)
+        key = build_edit_key(telegram_address, message_id)
         async with self._exclusive(key):
             await self._editor.edit(
-                address.chat_id,
+                telegram_address.chat_id,
                 message_id,
-                text,
+                marked_text,
                 key=key,
                 is_last=is_last,
                 keyboard=build_keyboard(buttons),
             )
 
-    async def remove_buttons(self, address: TelegramAddress, message_id: int) -> None:
+    async def remove_buttons(self, telegram_address: TelegramAddress, message_id: int) -> None:
         """Take the buttons away below a message; does nothing if it has none, or is gone.
 
         Raises DeliveryFailed, Undeliverable, GroupMigrated.
         """
         with suppress(BadRequest), map_send_errors(passthrough=BadRequest):
             await self._bot.edit_message_reply_markup(
-                chat_id=address.chat_id, message_id=message_id, reply_markup=None
+                chat_id=telegram_address.chat_id, message_id=message_id, reply_markup=None
             )
 
-    async def send_draft(self, address: TelegramAddress, draft_id: int, text: MarkedText) -> bool:
+    async def send_draft(
+        self, telegram_address: TelegramAddress, draft_id: int, marked_text: MarkedText
+    ) -> bool:
         """Show a draft in a private chat; False if Telegram offers no drafts.
 
         Raises DeliveryFailed, Undeliverable, GroupMigrated.
@@ -392,23 +396,23 @@ class BotApi:
         try:
             with map_send_errors(passthrough=(BadRequest, InvalidToken, EndPointNotFound)):
                 return await self._bot.send_message_draft(
-                    address.chat_id,
+                    telegram_address.chat_id,
                     draft_id,
-                    text.text,
+                    marked_text.text,
                     parse_mode="HTML",
-                    message_thread_id=address.topic_id,
+                    message_thread_id=telegram_address.topic_id,
                 )
         except (BadRequest, InvalidToken, EndPointNotFound):
             return False
 
-    async def send_chat_action(self, address: TelegramAddress, action: str) -> None:
+    async def send_chat_action(self, telegram_address: TelegramAddress, action: str) -> None:
         """Show an activity such as "typing".
 
         Raises DeliveryFailed, Undeliverable, GroupMigrated.
         """
         with map_send_errors():
             await self._bot.send_chat_action(
-                address.chat_id, action, message_thread_id=address.topic_id
+                telegram_address.chat_id, action, message_thread_id=telegram_address.topic_id
             )
 
     async def answer_callback_query(self, query_id: str, text: str = "") -> None:
@@ -423,7 +427,13 @@ class BotApi:
             return
 
     async def send_voice(
-        self, address: TelegramAddress, audio: bytes, *, is_opus: bool, title: str, key: str
+        self,
+        telegram_address: TelegramAddress,
+        audio: bytes,
+        *,
+        is_opus: bool,
+        title: str,
+        key: str,
     ) -> int:
         """Send speech, as a voice note if it is Opus, and return its message id.
 
@@ -435,10 +445,15 @@ class BotApi:
             self._check_attempts(key, MAX_SEND_ATTEMPTS)
             with map_send_errors(), self._record_attempt(key):
                 sent: Message = await (
-                    self._bot.send_voice(address.chat_id, audio, message_thread_id=address.topic_id)
+                    self._bot.send_voice(
+                        telegram_address.chat_id, audio, message_thread_id=telegram_address.topic_id
+                    )
                     if is_opus
                     else self._bot.send_audio(
-                        address.chat_id, audio, title=title, message_thread_id=address.topic_id
+                        telegram_address.chat_id,
+                        audio,
+                        title=title,
+                        message_thread_id=telegram_address.topic_id,
                     )
                 )
             self._sent_log.record_sent(key, sent.message_id)
@@ -460,9 +475,9 @@ def build_keyboard(buttons: Sequence[Button]) -> InlineKeyboardMarkup | None:
     return InlineKeyboardMarkup([row]) if row else None
 
 
-def build_edit_key(address: TelegramAddress, message_id: int) -> str:
+def build_edit_key(telegram_address: TelegramAddress, message_id: int) -> str:
     """Return the key under which the edits of a message are ordered."""
-    return f"{address.as_text} {message_id} edit"
+    return f"{telegram_address.as_text} {message_id} edit"
 
 
 def to_language_code(language: str) -> str | None:

@@ -211,14 +211,14 @@ def compile_mention(username: str) -> re.Pattern[str]:
     return re.compile(rf"@{re.escape(username)}(?![A-Za-z0-9_])", re.IGNORECASE)
 
 
-def to_chat_ref(chat: TelegramChat) -> ChatRef:
+def to_chat_ref(telegram_chat: TelegramChat) -> ChatRef:
     """Convert a Telegram chat."""
-    address = TelegramAddress(chat_id=chat.id, topic_id=chat.topic_id).as_text
+    address = TelegramAddress(chat_id=telegram_chat.id, topic_id=telegram_chat.topic_id).as_text
     return ChatRef(
         channel=CHANNEL_NAME,
         address=address,
-        title=chat.title or CHANNEL_NAME,
-        is_private=chat.kind == "private",
+        title=telegram_chat.title or CHANNEL_NAME,
+        is_private=telegram_chat.kind == "private",
     )
 
 

@@ -18,10 +18,10 @@ TOKEN: Final = re.compile(r"\d{1,20}:[\w-]{1,200}", re.ASCII)
 
 
 def open_bot(
-    credentials: Mapping[str, str], settings: ChannelSettings, folder: Path
+    credentials: Mapping[str, str], channel_settings: ChannelSettings, folder: Path
 ) -> "TelegramChannel":
     """Open a bot on Telegram. Raises PlatformRejected without the extra or for an unfit token."""
-    assert isinstance(settings, TelegramSettings)
+    assert isinstance(channel_settings, TelegramSettings)
     try:
         from oldfriend.channels.telegram.telegram_channel import TelegramChannel
         from oldfriend.channels.telegram.webhook import WebhookAddress
@@ -34,14 +34,16 @@ def open_bot(
         text = f"That cannot be the token of a {title} bot."
         raise PlatformRejected(localizable("bot_token_unfit", text, title=title))
     webhook = None
-    if settings.webhook is not None:
+    if channel_settings.webhook is not None:
         webhook = WebhookAddress(
-            url=settings.webhook, host=settings.webhook_host, port=settings.webhook_port
+            url=channel_settings.webhook,
+            host=channel_settings.webhook_host,
+            port=channel_settings.webhook_port,
         )
     return TelegramChannel(
         credentials["token"],
-        base_url=settings.base_url,
-        debounce_s=settings.quiet_s,
+        base_url=channel_settings.base_url,
+        debounce_s=channel_settings.quiet_s,
         webhook=webhook,
         folder=folder,
     )

@@ -258,7 +258,7 @@ class TelegramChannel(BotChannel):
         except BaseExceptionGroup as group:
             raise group.exceptions[-1] from group
 
-    async def _listen(self, handle_event: HandleEvent, group: asyncio.TaskGroup) -> None:
+    async def _listen(self, handle_event: HandleEvent, task_group: asyncio.TaskGroup) -> None:
         identity = await self._api.get_me()
         await register_commands(self._api)
 
@@ -268,7 +268,7 @@ class TelegramChannel(BotChannel):
             event = to_channel_event(update, identity)
             answer = None if event is None else await handle_event(event)
             if isinstance(update, CallbackUpdate):
-                group.create_task(self._acknowledge(update, answer))
+                task_group.create_task(self._acknowledge(update, answer))
             self._dedup.record(update)
 
         if self._webhook is None:
@@ -297,18 +297,18 @@ class TelegramDraftPreview:
     """
 
     def __init__(
-        self, api: BotApi, address: TelegramAddress, key: str, *, external_id: str | None
+        self, api: BotApi, telegram_address: TelegramAddress, key: str, *, external_id: str | None
     ) -> None:
         """Create a preview, or continue in the message that shows it, if one is known."""
         draft_id = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") >> 1
-        self.interval_s = DRAFT_INTERVAL_S if address.chat_id > 0 else GROUP_INTERVAL_S
+        self.interval_s = DRAFT_INTERVAL_S if telegram_address.chat_id > 0 else GROUP_INTERVAL_S
         self.is_sending = False
         self._api = api
-        self._address = address
-        self._key = build_preview_key(address, key)
+        self._address = telegram_address
+        self._key = build_preview_key(telegram_address, key)
         self.external_id = external_id if external_id is not None else self._find_external_id()
         self._draft_id = draft_id or 1
-        self._has_drafts = address.chat_id > 0 and self.external_id is None
+        self._has_drafts = telegram_address.chat_id > 0 and self.external_id is None
         self._typed_at = -TYPING_INTERVAL_S
         self._shown_text = ""
 
@@ -353,9 +353,9 @@ class TelegramDraftPreview:
         self._shown_text = text
 
 
-def build_preview_key(address: TelegramAddress, send_key: str) -> str:
+def build_preview_key(telegram_address: TelegramAddress, send_key: str) -> str:
     """Return the send key of the message that previews a reply."""
-    return f"{address.as_text} {send_key}/shown"
+    return f"{telegram_address.as_text} {send_key}/shown"
 
 
 def parse_external_id(external_id: str) -> int:
@@ -363,10 +363,12 @@ def parse_external_id(external_id: str) -> int:
     return int(external_id.rpartition(":")[2])
 
 
-def to_address_changed(address: TelegramAddress, moved: GroupMigrated) -> ChatAddressChanged:
+def to_address_changed(
+    telegram_address: TelegramAddress, moved: GroupMigrated
+) -> ChatAddressChanged:
     """Return the error that names a chat's new address."""
     return ChatAddressChanged(
-        TelegramAddress(chat_id=moved.chat_id, topic_id=address.topic_id).as_text
+        TelegramAddress(chat_id=moved.chat_id, topic_id=telegram_address.topic_id).as_text
     )
 
 

@@ -249,15 +249,17 @@ def parse_message(update_id: int, raw: JsonFields, *, is_edited: bool) -> Parsed
 
 
 def find_members_update(
-    update_id: int, chat: TelegramChat, raw: JsonFields
+    update_id: int, telegram_chat: TelegramChat, raw: JsonFields
 ) -> MembersUpdate | None:
     """Return who joined or left, if the message tells."""
     if joined := list_json_objects(raw, "new_chat_members"):
         members = tuple(map(parse_user, joined))
-        return MembersUpdate(update_id=update_id, chat=chat, members=members, has_joined=True)
+        return MembersUpdate(
+            update_id=update_id, chat=telegram_chat, members=members, has_joined=True
+        )
     if (left := find_json_object(raw, "left_chat_member")) is not None:
         return MembersUpdate(
-            update_id=update_id, chat=chat, members=(parse_user(left),), has_joined=False
+            update_id=update_id, chat=telegram_chat, members=(parse_user(left),), has_joined=False
         )
     return None
 

@@ -49,33 +49,35 @@ def derive_secret(token: str) -> str:
 
 
 async def serve_webhook(
-    api: BotApi, address: WebhookAddress, secret: str, handle_update: HandleUpdate
+    api: BotApi, webhook_address: WebhookAddress, secret: str, handle_update: HandleUpdate
 ) -> None:
     """Handle Telegram's calls without end. Raises PlatformUnavailable, PlatformRejected."""
     app = TelegramWebhook(secret, handle_update)
     try:
-        with open_webhook_listener(address.host, address.port, section="telegram") as listener:
+        with open_webhook_listener(
+            webhook_address.host, webhook_address.port, section="telegram"
+        ) as listener:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(serve_http(app, listener, asyncio.Event()))
-                tasks.create_task(watch_webhook(api, address, secret))
+                tasks.create_task(watch_webhook(api, webhook_address, secret))
     except BaseExceptionGroup as group:
         raise group.exceptions[-1] from group
 
 
-async def watch_webhook(api: BotApi, address: WebhookAddress, secret: str) -> None:
+async def watch_webhook(api: BotApi, webhook_address: WebhookAddress, secret: str) -> None:
     """Register the webhook, and check that it stays ours.
 
     Raises PlatformUnavailable, PlatformRejected.
     """
-    await api.set_webhook(address.url, secret=secret)
+    await api.set_webhook(webhook_address.url, secret=secret)
     while True:
         await asyncio.sleep(CHECK_INTERVAL_S)
         actual_url = (await api.get_webhook()).url
-        if actual_url != address.url:
+        if actual_url != webhook_address.url:
             raise PlatformRejected(
                 localizable(
                     "bot_heard_elsewhere",
-                    f"Telegram does not call {address.url} any more, but "
+                    f"Telegram does not call {webhook_address.url} any more, but "
                     f"{actual_url or 'nobody'}: another program uses this bot. Stop it, or use a "
                     "separate bot.",
                 )

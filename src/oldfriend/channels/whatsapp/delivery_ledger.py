@@ -216,23 +216,23 @@ class DeliveryLedger:
             elif kind in "HC":
                 self._apply_window(kind, key, at)
 
-    def _apply_delivery(self, state: SendState, key: str, value: str, at: float) -> None:
+    def _apply_delivery(self, send_state: SendState, key: str, value: str, at: float) -> None:
         known = self._deliveries.get(key, Delivery(state="refused"))
         unanswered, external_id = known.unanswered, known.external_id
-        if state == "tried":
+        if send_state == "tried":
             unanswered += 1
         elif unanswered:
             unanswered -= 1
         code, _, sealed = value.rpartition(":")
-        if state in SETTLED or state == "failed":
+        if send_state in SETTLED or send_state == "failed":
             external_id = self._unseal(key, sealed)
-        has_failed = state == "failed" and is_news(known, state, external_id)
-        if not is_news(known, state, external_id):
-            state = known.state
-        elif state == "refused" and unanswered:
-            state = "tried"  # an earlier attempt may have been accepted
+        has_failed = send_state == "failed" and is_news(known, send_state, external_id)
+        if not is_news(known, send_state, external_id):
+            send_state = known.state
+        elif send_state == "refused" and unanswered:
+            send_state = "tried"  # an earlier attempt may have been accepted
         self._deliveries[key] = Delivery(
-            state=state,
+            state=send_state,
             external_id=external_id,
             error_code=int(code) if code else known.error_code,
             failures=known.failures + has_failed,
@@ -286,13 +286,13 @@ class DeliveryLedger:
         return bytes(a ^ b for a, b in zip(content, mask, strict=True))
 
 
-def is_news(known: Delivery, state: SendState, external_id: str) -> bool:
+def is_news(known: Delivery, send_state: SendState, external_id: str) -> bool:
     """Tell whether a state changes what is known; webhooks come in any order."""
-    if known.state in SETTLED and state in {"tried", "refused"}:
+    if known.state in SETTLED and send_state in {"tried", "refused"}:
         return False
     if known.state == "shown":
-        return state == "failed"
-    return known.state != "failed" or state == "tried" or known.external_id != external_id
+        return send_state == "failed"
+    return known.state != "failed" or send_state == "tried" or known.external_id != external_id
 
 
 def is_of_chat(line: bytes) -> bool:

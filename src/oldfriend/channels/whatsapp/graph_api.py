@@ -129,12 +129,12 @@ class GraphApi:
             webhook_url=next(filter(None, (find_text(hooks, name) for name in names)), ""),
         )
 
-    async def send(self, message: JsonFields) -> str:
+    async def send(self, raw_message: JsonFields) -> str:
         """Send a message and return its id.
 
         Raises OutcomeUnknown, DeliveryFailed, WindowClosed, Undeliverable.
         """
-        told = await self._post_message(message)
+        told = await self._post_message(raw_message)
         sent = list_json_objects(told, "messages")
         external_id = find_text(sent[0], "id") if sent else ""
         if not external_id:
@@ -212,12 +212,12 @@ class GraphApi:
                     raise NotFound(f"The file has more than {MAX_AUDIO_BYTES:,} bytes.")
         return bytes(content)
 
-    async def _post_message(self, message: JsonFields) -> JsonFields:
+    async def _post_message(self, raw_message: JsonFields) -> JsonFields:
         """Post to the messages of our number.
 
         Raises OutcomeUnknown, DeliveryFailed, WindowClosed, Undeliverable.
         """
-        body = {"messaging_product": "whatsapp", **message}
+        body = {"messaging_product": "whatsapp", **raw_message}
         try:
             return await self._call("POST", f"{self._phone_number_id}/messages", json=body)
         except GraphError as error:

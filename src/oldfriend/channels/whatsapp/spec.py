@@ -26,13 +26,13 @@ MAX_TEXT_CHARS: Final = 4_096
 
 
 def open_bot(
-    credentials: Mapping[str, str], settings: ChannelSettings, folder: Path
+    credentials: Mapping[str, str], channel_settings: ChannelSettings, folder: Path
 ) -> "WhatsAppChannel":
     """Open a number on WhatsApp.
 
     Raises PlatformRejected without the extra or for a phone number ID that cannot be one.
     """
-    assert isinstance(settings, WhatsAppSettings)
+    assert isinstance(channel_settings, WhatsAppSettings)
     try:
         from oldfriend.channels.whatsapp.whatsapp_channel import WhatsAppChannel
     except ImportError as error:
@@ -48,7 +48,7 @@ def open_bot(
                 "stands in your app under WhatsApp, API Setup.",
             )
         )
-    return WhatsAppChannel(credentials, settings, folder=folder)
+    return WhatsAppChannel(credentials, channel_settings, folder=folder)
 
 
 WHATSAPP: Final = ChannelSpec(

@@ -104,19 +104,19 @@ class WhatsAppChannel(BotChannel):
     def __init__(
         self,
         credentials: Mapping[str, str],
-        settings: WhatsAppSettings,
+        whatsapp_settings: WhatsAppSettings,
         *,
         folder: Path | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Create the channel without connecting; the ``folder`` is shared with other processes."""
-        self.debounce_s = settings.quiet_s
-        self._settings = settings
+        self.debounce_s = whatsapp_settings.quiet_s
+        self._settings = whatsapp_settings
         self._phone_number_id = credentials["phone_number_id"]
         self._app_secret = credentials["app_secret"]
         self._verify_token = credentials["verify_token"]
         self._api = GraphApi(
-            base_url=settings.base_url,
+            base_url=whatsapp_settings.base_url,
             token=credentials["token"],
             phone_number_id=self._phone_number_id,
             app_secret=self._app_secret,
@@ -327,11 +327,15 @@ class WhatsAppChannel(BotChannel):
                 "last day."
             )
 
-    async def _send(self, address: str, message: Mapping[str, JsonValue], *, send_key: str) -> str:
+    async def _send(
+        self, address: str, raw_message: Mapping[str, JsonValue], *, send_key: str
+    ) -> str:
         await self._check_window(address)
-        return await self._post(address, message, send_key=send_key)
+        return await self._post(address, raw_message, send_key=send_key)
 
-    async def _post(self, address: str, message: Mapping[str, JsonValue], *, send_key: str) -> str:
+    async def _post(
+        self, address: str, raw_message: Mapping[str, JsonValue], *, send_key: str
+    ) -> str:
         """Send a message and write down what becomes of it.
 
         Raises OutcomeUnknown, DeliveryFailed, WindowClosed, Undeliverable.
@@ -344,7 +348,7 @@ class WhatsAppChannel(BotChannel):
                     "recipient_type": "individual",
                     recipient: address,
                     "biz_opaque_callback_data": send_key,
-                    **message,
+                    **raw_message,
                 }
             )
         except OutcomeUnknown:

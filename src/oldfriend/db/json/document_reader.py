@@ -206,7 +206,7 @@ def has_valid_checksum(content: bytes) -> bool:
     return bool(separator) and rest == b'%s"\n}\n' % compute_checksum(body).encode()
 
 
-def parse_schema(text: JsonText, values: list[ParsedValue]) -> SchemaState:
+def parse_schema(json_text: JsonText, values: list[ParsedValue]) -> SchemaState:
     """Return the schema with which the file was written. Raises StoreCorrupt, SchemaTooNew."""
     for each in values:
         match each.path, each.value:
@@ -216,17 +216,17 @@ def parse_schema(text: JsonText, values: list[ParsedValue]) -> SchemaState:
             }:
                 if layout > LAYOUT_VERSION:
                     raise SchemaTooNew(
-                        f"{text.path} was written by a newer Oldfriend. Nothing was changed. "
+                        f"{json_text.path} was written by a newer Oldfriend. Nothing was changed. "
                         "Update Oldfriend and start it again."
                     )
                 return SchemaState(version=v, name=name, oldest_writer=oldest)
-    raise text.build_error(
+    raise json_text.build_error(
         0, 'it is not an Oldfriend memory: "oldfriend" with its schema is missing'
     )
 
 
 def parse_rows(
-    text: JsonText, values: list[ParsedValue], tables: Mapping[str, JsonTable]
+    json_text: JsonText, values: list[ParsedValue], tables: Mapping[str, JsonTable]
 ) -> ParsedStore:
     """Return everything in the file as rows. Raises StoreCorrupt."""
     store = ParsedStore()
@@ -236,17 +236,17 @@ def parse_rows(
             case ("oldfriend" | "seal",), _:
                 continue
             case ("for_search", "imprint", person, seq), str(value):
-                store.terms[person, seq] = parse_stored_terms(text, each.offset, value)
+                store.terms[person, seq] = parse_stored_terms(json_text, each.offset, value)
             case ("users", person), {"user_id": whose, **_entries} if whose == person:
-                add_row(text, store, tables["person"], each)
+                add_row(json_text, store, tables["person"], each)
             case ("messages" | "summaries", person, ""), {"user_id": whose, **_entries} if (
                 whose == person
             ):
-                add_row(text, store, by_section[each.path[0]], each)
+                add_row(json_text, store, by_section[each.path[0]], each)
             case ("tables" | "for_search", name, ""), dict() if name in tables:
-                add_row(text, store, tables[name], each)
+                add_row(json_text, store, tables[name], each)
             case _:
-                raise text.build_error(
+                raise json_text.build_error(
                     each.offset, f"nothing of this kind can stand under {format_path(each)}"
                 )
     return store
@@ -257,13 +257,13 @@ def format_path(value: ParsedValue) -> str:
     return " / ".join(name for name in value.path if name) or "the beginning"
 
 
-def add_row(text: JsonText, store: ParsedStore, table: JsonTable, value: ParsedValue) -> None:
+def add_row(json_text: JsonText, store: ParsedStore, table: JsonTable, value: ParsedValue) -> None:
     """Parse a row and add it. Raises StoreCorrupt."""
     assert isinstance(value.value, dict)
     try:
         values = parse_row(table, value.value)
     except InvalidValue as error:
-        raise text.build_error(value.offset, str(error)) from error
+        raise json_text.build_error(value.offset, str(error)) from error
     derived_fields = {
         name: value.value[name] for name in table.layout.derived_fields if name in value.value
     }
@@ -271,13 +271,13 @@ def add_row(text: JsonText, store: ParsedStore, table: JsonTable, value: ParsedV
     store.rows.setdefault(table.name, []).append(row)
 
 
-def parse_stored_terms(text: JsonText, offset: int, value: str) -> StoredTerms:
+def parse_stored_terms(json_text: JsonText, offset: int, value: str) -> StoredTerms:
     """Parse the stored search terms of a message. Raises StoreCorrupt."""
     digest, _, imprint = value.partition(" ")
     try:
         return StoredTerms(digest=digest, imprint=parse_base64(imprint))
     except InvalidValue as error:
-        raise text.build_error(offset, str(error)) from error
+        raise json_text.build_error(offset, str(error)) from error
 
 
 class TermPacker(Protocol):
@@ -298,39 +298,38 @@ class LoadedDatabase:
 
 
 def load_database(
-    text: JsonText, migrations: Sequence[Migration], imprint: TermPacker
+    json_text: JsonText, migrations: Sequence[Migration], imprint: TermPacker
 ) -> LoadedDatabase:
     """Load the content of a file into a database. Raises StoreCorrupt, SchemaTooNew."""
-    found = text.parse()
-    schema = parse_schema(text, found)
-    check_schema_known(schema, migrations, str(text.path))
+    found = json_text.parse()
+    schema = parse_schema(json_text, found)
+    check_schema_known(schema, migrations, str(json_text.path))
     if schema.version > migrations[-1].version:
         raise SchemaTooNew(
-            f"{text.path} was written by a newer Oldfriend (its schema is {schema.version}, this "
-            f"one knows {migrations[-1].version}). Nothing was changed. Update Oldfriend and "
-            "start it "
-            "again."
+            f"{json_text.path} was written by a newer Oldfriend (its schema is {schema.version}, "
+            f"this one knows {migrations[-1].version}). Nothing was changed. Update Oldfriend and "
+            "start it again."
         )
     connection = create_in_memory([step for step in migrations if step.version <= schema.version])
-    store = parse_rows(text, found, load_tables(connection))
+    store = parse_rows(json_text, found, load_tables(connection))
     connection.execute("PRAGMA foreign_keys = OFF; BEGIN").fetchall()
-    edited = tuple(insert_rows(connection, text, store, imprint))
+    edited = tuple(insert_rows(connection, json_text, store, imprint))
     connection.execute("COMMIT")
-    check_foreign_keys(connection, text, store)
-    if text.has_valid_checksum:
+    check_foreign_keys(connection, json_text, store)
+    if json_text.has_valid_checksum:
         return LoadedDatabase(connection=connection, schema=schema, external_edits=None)
     tables = load_tables(connection)
     if "message_vector" in tables:
         delete_stale_vectors(connection, edited)
     for table in tables.values():
-        check_derived_fields(text, store, table, connection)
+        check_derived_fields(json_text, store, table, connection)
     return LoadedDatabase(
         connection=connection, schema=schema, external_edits=ExternalEdits(message_ids=edited)
     )
 
 
 def insert_rows(
-    connection: apsw.Connection, text: JsonText, store: ParsedStore, imprint: TermPacker
+    connection: apsw.Connection, json_text: JsonText, store: ParsedStore, imprint: TermPacker
 ) -> list[tuple[str, str]]:
     """Insert all rows, and return (person, id) of the messages whose text was edited."""
     edited: list[tuple[str, str]] = []
@@ -345,7 +344,7 @@ def insert_rows(
             try:
                 insert_row(connection, table, values)
             except apsw.Error as error:
-                raise text.build_error(
+                raise json_text.build_error(
                     row.offset, f"it cannot stand beside the rest ({error})"
                 ) from error
     return edited
@@ -368,12 +367,14 @@ def insert_row(connection: apsw.Connection, table: str, values: dict[str, SqlVal
     connection.execute(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', tuple(values.values()))
 
 
-def check_foreign_keys(connection: apsw.Connection, text: JsonText, store: ParsedStore) -> None:
+def check_foreign_keys(
+    connection: apsw.Connection, json_text: JsonText, store: ParsedStore
+) -> None:
     """Raise StoreCorrupt if a row refers to another that does not exist."""
     for table, number, parent, _ in connection.execute("PRAGMA foreign_key_check"):
         rows = store.rows[table]
         at = rows[(number or 1) - 1].offset  # inserted in order into an empty table
-        raise text.build_error(at, f"it names an entry of {parent!r} that is not there")
+        raise json_text.build_error(at, f"it names an entry of {parent!r} that is not there")
 
 
 def delete_stale_vectors(connection: apsw.Connection, edited: Sequence[tuple[str, str]]) -> None:
@@ -391,7 +392,7 @@ def delete_stale_vectors(connection: apsw.Connection, edited: Sequence[tuple[str
 
 
 def check_derived_fields(
-    text: JsonText, store: ParsedStore, table: JsonTable, connection: apsw.Connection
+    json_text: JsonText, store: ParsedStore, table: JsonTable, connection: apsw.Connection
 ) -> None:
     """Raise StoreCorrupt if a field was edited that only follows from others."""
     if not table.layout.derived_fields:
@@ -402,4 +403,4 @@ def check_derived_fields(
         for name, value in row.derived_fields.items():
             if value != expected[name]:
                 what = f"{name!r} follows from the rest and cannot be edited; it was"
-                raise text.build_error(row.offset, f"{what} {encode_json(expected[name])}")
+                raise json_text.build_error(row.offset, f"{what} {encode_json(expected[name])}")

@@ -308,11 +308,11 @@ def bind_socket(folder: Path) -> tuple[socket.socket | None, Path | None]:
     return receiver, address
 
 
-def send_wakeup(sender: socket.socket, address: Path) -> None:
+def send_wakeup(sender: socket.socket, wakeup_path: Path) -> None:
     """Send a wake-up to one socket; remove the socket if its process is gone."""
     try:
-        sender.sendto(WAKEUP, os.fspath(address))
+        sender.sendto(WAKEUP, os.fspath(wakeup_path))
     except ConnectionRefusedError:
-        address.unlink(missing_ok=True)
+        wakeup_path.unlink(missing_ok=True)
     except OSError:
         return  # full, or just closed: its owner polls anyway

@@ -252,14 +252,14 @@ class SqliteWriteContext:
             writer.connection.execute("SAVEPOINT member")
         self._group = writer.group
 
-    def _can_wait_for_group(self, group: CommitGroup) -> bool:
+    def _can_wait_for_group(self, commit_group: CommitGroup) -> bool:
         """Return whether a later member will commit; an urgent one waits only for other urgent
         ones.
         """
         waiting = (
             self._writer.queue.urgent_waiters if self._is_urgent else self._writer.waiting_count
         )
-        return bool(waiting) and group.members < MAX_GROUP_SIZE
+        return bool(waiting) and commit_group.members < MAX_GROUP_SIZE
 
     def _roll_back_member(self) -> None:
         """Undo what this member has written; if that is impossible, what the whole group has."""
@@ -294,29 +294,29 @@ class SqliteWriteContext:
             return self._finish_group(group, failure)
         return None
 
-    def _commit_in_thread(self, group: CommitGroup) -> None:
+    def _commit_in_thread(self, commit_group: CommitGroup) -> None:
         """Commit the group on a thread, and end the turn when that is done."""
         writer = self._writer
         writer.group = None
 
         def end(committed: asyncio.Future[None]) -> None:
             try:
-                self._finish_group(group, committed.exception())
+                self._finish_group(commit_group, committed.exception())
             finally:
                 writer.queue.release()
 
         writer.commit_in_thread().add_done_callback(end)
 
     def _finish_group(
-        self, group: CommitGroup | None, failure: BaseException | None
+        self, commit_group: CommitGroup | None, failure: BaseException | None
     ) -> OldfriendError | None:
         """Tell the group and the other processes the outcome; return the error, if any."""
         writer, error = self._writer, self._map_failure(failure)
         if error is not None:
             with suppress(apsw.Error, StoreError):
                 roll_back(writer.connection, self._path)
-        if group is not None and group.members:
-            group.resolve(error)
+        if commit_group is not None and commit_group.members:
+            commit_group.resolve(error)
             if error is None:
                 writer.notifier.notify()
         return error

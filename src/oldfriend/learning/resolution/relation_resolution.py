@@ -164,7 +164,7 @@ def replace_rivals(
 ) -> None:
     """Learn a relation, and end the ones that it excludes."""
     oldest = rivals[0].memory if rivals else None
-    learned = state.learn(claim, supersedes=oldest, entities=list_end_ids(edge))
+    learned = state.learn(claim, supersedes=oldest, entity_ids=list_end_ids(edge))
     links = tuple(ObjectLink(kind="supersedes", target=each.memory.id) for each in rivals)
     state.change(state.known[learned.id], replace(learned, relations=links), "revised")
     for each in rivals:
@@ -189,7 +189,7 @@ def add_past_relation(
         status="superseded",
         is_over=True,
         holds_until=claim.holds_until or until,
-        entities=list_end_ids(edge),
+        entity_ids=list_end_ids(edge),
     )
 
 

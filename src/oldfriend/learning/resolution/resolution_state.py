@@ -140,7 +140,7 @@ class ResolutionState:
         holds_until: Micros | None = None,
         is_over: bool = False,
         supersedes: StoredBelief | None = None,
-        entities: tuple[EntityId, ...] | None = None,
+        entity_ids: tuple[EntityId, ...] | None = None,
         op: JournalOp = "learned",
     ) -> StoredBelief:
         """Learn a new belief; ``entities`` overrides the names found in its text."""
@@ -176,7 +176,7 @@ class ResolutionState:
             due_at=claim.due_at,
             grain=claim.grain,
             zone=self.get_zone(claim),
-            entities=self.list_mentioned_entities(claim) if entities is None else entities,
+            entities=self.list_mentioned_entities(claim) if entity_ids is None else entity_ids,
             relations=relations,
             learned_at=now,
             ended_at=now if is_over else None,

@@ -320,18 +320,18 @@ def _score_clauses(text: str, offset: int, scores: TokenScores) -> Iterator[Tagg
         )
 
 
-def _run_tagger(loaded: BundledNetwork, message: EncodedMessage) -> TokenScores:
-    ids = np.array([message.ids], dtype=np.int64)
+def _run_tagger(loaded: BundledNetwork, encoded: EncodedMessage) -> TokenScores:
+    ids = np.array([encoded.ids], dtype=np.int64)
     feed = {
         "input_ids": ids,
         "word_vectors": loaded.words.look_up(ids),
         "attention_mask": np.ones_like(ids),
-        "segments": np.array([message.segments], dtype=np.int64),
+        "segments": np.array([encoded.segments], dtype=np.int64),
     }
     clause, value = loaded.session.run(["clause", "value"], feed)
-    inside = slice(1, 1 + len(message.spans))
+    inside = slice(1, 1 + len(encoded.spans))
     return TokenScores(
-        spans=np.array(message.spans, dtype=np.int64).reshape(-1, 2),
+        spans=np.array(encoded.spans, dtype=np.int64).reshape(-1, 2),
         clause=clause[0, inside, 0],
         value=value[0, inside, 0],
     )

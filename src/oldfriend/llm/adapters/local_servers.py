@@ -238,9 +238,9 @@ def read_lmstudio(link: Link) -> tuple[str, list[LocalModel]]:
     ]
 
 
-def has_tool_use(model: Json) -> bool | None:
+def has_tool_use(model_json: Json) -> bool | None:
     """Tell whether a model of LM Studio was trained to use tools; None if it is not said."""
-    capabilities = model.get("capabilities")
+    capabilities = model_json.get("capabilities")
     return "tool_use" in capabilities if isinstance(capabilities, list) else None
 
 

@@ -212,14 +212,14 @@ def _load(folder: Path, threads: int) -> _LoadedMiniLM:
     )
 
 
-def _run(model: _LoadedMiniLM, inputs: Sequence[Sequence[int]]) -> Vectors:
+def _run(loaded: _LoadedMiniLM, inputs: Sequence[Sequence[int]]) -> Vectors:
     ids = np.zeros((len(inputs), max(map(len, inputs))), dtype=np.int64)
     mask = np.zeros_like(ids)
     for row, pieces in enumerate(inputs):
         ids[row, : len(pieces)] = pieces
         mask[row, : len(pieces)] = 1
-    feed = {"input_ids": ids, "word_vectors": model.words.look_up(ids), "attention_mask": mask}
-    vectors: Vectors = model.session.run(["embedding"], feed)[0]
+    feed = {"input_ids": ids, "word_vectors": loaded.words.look_up(ids), "attention_mask": mask}
+    vectors: Vectors = loaded.session.run(["embedding"], feed)[0]
     return vectors
 
 

@@ -237,7 +237,7 @@ async def send_request(
     config: ModelConfig,
     post: Callable[[Mapping[str, str]], Awaitable[httpx2.Response]],
     options: Mapping[str, str],
-    role: AudioRole,
+    audio_role: AudioRole,
 ) -> httpx2.Response:
     """Return a successful response; if the provider rejects `options`, ask again without them."""
     try:
@@ -247,7 +247,7 @@ async def send_request(
     except httpx2.HTTPError as error:
         raise map_transport_error(config, error) from error
     if response.status_code != httpx2.codes.OK:
-        raise map_audio_error(config, response, role)
+        raise map_audio_error(config, response, audio_role)
     return response
 
 
@@ -358,7 +358,9 @@ def map_transport_error(config: ModelConfig, error: httpx2.HTTPError) -> ModelUn
     return ModelUnavailable(error_texts.format_connection_lost(config))
 
 
-def map_audio_error(config: ModelConfig, response: httpx2.Response, role: AudioRole) -> ModelError:
+def map_audio_error(
+    config: ModelConfig, response: httpx2.Response, audio_role: AudioRole
+) -> ModelError:
     """Map an error response to a model error; `role` is what the model was asked as."""
     status, quoted = response.status_code, quote_response(config, response)
     if status == 402 or (status == 429 and QUOTA_ERROR in response.text):
@@ -371,9 +373,9 @@ def map_audio_error(config: ModelConfig, response: httpx2.Response, role: AudioR
             retry_after_s=parse_retry_after(response.headers),
         )
     if status in {401, 403}:
-        return ApiKeyRejected(error_texts.format_key_refused(config, role))
+        return ApiKeyRejected(error_texts.format_key_refused(config, audio_role))
     if status in {404, 405}:
-        return ModelMisconfigured(error_texts.format_unknown_model(config, role, role))
+        return ModelMisconfigured(error_texts.format_unknown_model(config, audio_role, audio_role))
     if status == 413:
         return AudioTooLarge(
             localizable(

@@ -270,11 +270,11 @@ def add_makers(
 
 
 def select_other_leftovers(
-    snapshot: MemorySnapshot, deleted: Collection[ObjectId]
+    snapshot: MemorySnapshot, deleted_ids: Collection[ObjectId]
 ) -> dict[ObjectId, JournalEntry]:
     """Select the beliefs without evidence that are not deleted anyhow."""
     leftovers = list_beliefs_without_evidence(snapshot)
-    return {each: change for each, change in leftovers.items() if each not in deleted}
+    return {each: change for each, change in leftovers.items() if each not in deleted_ids}
 
 
 def split_orphans(lost: LatestEntries, *, orphan: bool) -> tuple[LatestEntries, LatestEntries]:
@@ -393,7 +393,7 @@ def list_namesakes(
 
 
 def collect_forgotten_quotes(
-    snapshot: MemorySnapshot, latest: LatestEntries, deleted: Collection[ObjectId]
+    snapshot: MemorySnapshot, latest: LatestEntries, deleted_ids: Collection[ObjectId]
 ) -> frozenset[str]:
     """Return the keys of quotes that support deleted memories and no remaining one."""
     keys_by_deleted: dict[bool, set[str]] = {True: set(), False: set()}
@@ -402,7 +402,7 @@ def collect_forgotten_quotes(
         if each.supports and entry is not None and isinstance(entry.after, StoredBelief):
             kind, key = entry.after.kind, entry.after.key
             quote_keys = format_quote_keys(kind, key, each.quote, said_at=each.said_at)
-            keys_by_deleted[entry.object_id in deleted].update(quote_keys)
+            keys_by_deleted[entry.object_id in deleted_ids].update(quote_keys)
     return frozenset(keys_by_deleted[True] - keys_by_deleted[False])
 
 

@@ -151,20 +151,20 @@ async def apply_erasure_rules(tx: Transaction, plan: DeletionPlan) -> None:
 
 
 async def apply_erasure_rule(
-    tx: Transaction, plan: DeletionPlan, table: StoredTable, rule: ErasureRule
+    tx: Transaction, plan: DeletionPlan, table: StoredTable, erasure_rule: ErasureRule
 ) -> None:
     """Delete or rewrite the rows of a table to which a rule applies."""
-    cites = () if rule.cites is None else (rule.cites,)
+    cites = () if erasure_rule.cites is None else (erasure_rule.cites,)
     makers = table.goes_with.get("message", ())
-    names = tuple(dict.fromkeys((*table.key_columns, *rule.searched, *cites, *makers)))
-    is_filled = " OR ".join(f"{name} IS NOT NULL" for name in rule.searched)
+    names = tuple(dict.fromkeys((*table.key_columns, *erasure_rule.searched, *cites, *makers)))
+    is_filled = " OR ".join(f"{name} IS NOT NULL" for name in erasure_rule.searched)
     found = await tx.rows(
         f"SELECT {', '.join(names)} FROM {table.name} WHERE person = :person AND ({is_filled})",
         person=plan.person,
     )
     rows = [dict(zip(names, row, strict=True)) for row in found]
-    newest = find_newest_versions(rows, rule.newest_of)
-    changes = ", ".join(f"{name} = {value}" for name, value in rule.replace.items())
+    newest = find_newest_versions(rows, erasure_rule.newest_of)
+    changes = ", ".join(f"{name} = {value}" for name, value in erasure_rule.replace.items())
     key = " AND ".join(f"{name} = :{name}" for name in table.key_columns)
     await tx.run_many(
         f"UPDATE {table.name} SET {changes} WHERE person = :person AND {key}"
@@ -174,29 +174,34 @@ async def apply_erasure_rule(
             {"person": plan.person, **{name: row[name] for name in table.key_columns}}
             for row in rows
             if (
-                rule.goes_with_everything
+                erasure_rule.goes_with_everything
                 and plan.selection.is_everything
                 and not any(row[each] in plan.selection.later_seqs for each in makers)
                 and not any(row[each] in plan.selection.later_records for each in names)
             )
-            or (has_deleted_content(row, rule, plan) and not is_newest(row, rule.newest_of, newest))
+            or (
+                has_deleted_content(row, erasure_rule, plan)
+                and not is_newest(row, erasure_rule.newest_of, newest)
+            )
         ],
     )
 
 
-def has_deleted_content(row: Mapping[str, SqlValue], rule: ErasureRule, plan: DeletionPlan) -> bool:
+def has_deleted_content(
+    row: Mapping[str, SqlValue], erasure_rule: ErasureRule, plan: DeletionPlan
+) -> bool:
     """Whether a row is deleted content, holds its words, names or ids, or cites it."""
-    texts = [str(row[name]) for name in rule.searched if row[name] is not None]
+    texts = [str(row[name]) for name in erasure_rule.searched if row[name] is not None]
     if row.get("id") in plan.deleted_ids or any(
         has_any_id(each, plan.deleted_ids) for each in texts
     ):
         return True
-    if any(map(plan.has_deleted_name if rule.names_only else plan.has_deleted_text, texts)):
+    if any(map(plan.has_deleted_name if erasure_rule.names_only else plan.has_deleted_text, texts)):
         return True
-    if rule.with_request and any(map(plan.has_asked_words, texts)):
+    if erasure_rule.with_request and any(map(plan.has_asked_words, texts)):
         return True
-    return rule.cites is not None and not plan.deleted_ids.isdisjoint(
-        json.loads(str(row[rule.cites]))
+    return erasure_rule.cites is not None and not plan.deleted_ids.isdisjoint(
+        json.loads(str(row[erasure_rule.cites]))
     )
 
 

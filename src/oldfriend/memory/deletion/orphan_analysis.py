@@ -102,11 +102,11 @@ def select_lost_beliefs(
 
 
 def select_derived_beliefs(
-    latest: Mapping[ObjectId, JournalEntry], deleted: Collection[ObjectId]
+    latest: Mapping[ObjectId, JournalEntry], deleted_ids: Collection[ObjectId]
 ) -> dict[ObjectId, JournalEntry]:
     """Select the thoughts and patterns derived, directly or indirectly, from deleted beliefs."""
     found: dict[ObjectId, JournalEntry] = {}
-    reached = {*deleted}
+    reached = {*deleted_ids}
     while True:
         added = {
             each: entry
@@ -140,7 +140,7 @@ def collect_source_ids(snapshot: MemorySnapshot, beliefs: Collection[ObjectId]) 
 def select_sibling_beliefs(
     snapshot: MemorySnapshot,
     latest: Mapping[ObjectId, JournalEntry],
-    deleted: Collection[ObjectId],
+    deleted_ids: Collection[ObjectId],
     messages: Iterable[MessageVersion],
 ) -> dict[ObjectId, JournalEntry]:
     """Select the remaining live memories that rest on some messages."""
@@ -154,7 +154,7 @@ def select_sibling_beliefs(
         each: entry
         for each, entry in latest.items()
         if each in found
-        and each not in deleted
+        and each not in deleted_ids
         and isinstance(entry.after, StoredBelief)
         and entry.after.ended_at is None
     }
@@ -256,19 +256,21 @@ def select_summaries(
 
 
 def list_reactivated_summaries(
-    latest: Mapping[ObjectId, JournalEntry], deleted: Collection[ObjectId]
+    latest: Mapping[ObjectId, JournalEntry], deleted_ids: Collection[ObjectId]
 ) -> Iterator[Summary]:
     """Yield the remaining summaries that were folded only into deleted ones."""
     summaries = [c.after for c in latest.values() if isinstance(c.after, Summary)]
-    folded_into_deleted = {s for each in summaries if each.id in deleted for s in each.sources}
+    folded_into_deleted = {s for each in summaries if each.id in deleted_ids for s in each.sources}
     folded_into_kept = {
         s
         for each in summaries
-        if each.id not in deleted and each.ended_at is None
+        if each.id not in deleted_ids and each.ended_at is None
         for s in each.sources
     }
     for each in summaries:
-        is_free = each.id in folded_into_deleted and each.id not in folded_into_kept | set(deleted)
+        is_free = each.id in folded_into_deleted and each.id not in folded_into_kept | set(
+            deleted_ids
+        )
         if is_free and not each.is_active and each.ended_at is None:
             yield each
 
@@ -277,7 +279,7 @@ def select_reopened(
     snapshot: MemorySnapshot,
     latest: Mapping[ObjectId, JournalEntry],
     deleted_versions: Collection[VersionKey],
-    deleted: Collection[ObjectId],
+    deleted_ids: Collection[ObjectId],
 ) -> dict[ObjectId, JournalEntry]:
     """Select the beliefs that were ended only by deleted messages, each with the decision before
     that.
@@ -290,21 +292,21 @@ def select_reopened(
         causes = {(cause.message, cause.version) for cause in entry.causes}
         is_overtaken = entry.op in REVERSIBLE_OPS and causes and causes <= set(deleted_versions)
         earlier = find_prior_entry(by_seq, entry)
-        if each not in deleted and is_overtaken and earlier is not None:
+        if each not in deleted_ids and is_overtaken and earlier is not None:
             reopened[each] = earlier
     memories = [entry.after for entry in latest.values() if isinstance(entry.after, StoredBelief)]
     return {
         each: earlier
         for each, earlier in reopened.items()
-        if not is_superseded_further(earlier.after, memories, deleted)
+        if not is_superseded_further(earlier.after, memories, deleted_ids)
     }
 
 
 def is_superseded_further(
-    after: JournalObject, memories: Sequence[StoredBelief], deleted: Collection[ObjectId]
+    after: JournalObject, memories: Sequence[StoredBelief], deleted_ids: Collection[ObjectId]
 ) -> bool:
     """Whether a remaining memory holds in this one's place, where several values may hold."""
     if not isinstance(after, StoredBelief) or is_single_valued(after):
         return False
     replacements = list_replacements(after, memories)
-    return any(each.ended_at is None and each.id not in deleted for each in replacements)
+    return any(each.ended_at is None and each.id not in deleted_ids for each in replacements)

@@ -242,6 +242,8 @@ def list_referring_replies(
             yield each
 
 
-def has_shared_phrase(message: MessageVersion, signature: LeakSignature) -> bool:
+def has_shared_phrase(message_version: MessageVersion, signature: LeakSignature) -> bool:
     """Whether a message contains a phrase of deleted content."""
-    return not signature.phrases.isdisjoint(hash_text_shingles(message.text, weight=PHRASE_WEIGHT))
+    return not signature.phrases.isdisjoint(
+        hash_text_shingles(message_version.text, weight=PHRASE_WEIGHT)
+    )

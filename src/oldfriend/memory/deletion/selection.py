@@ -163,26 +163,28 @@ class DeletionSelection:
 
 
 async def select_for_deletion(
-    tx: Transaction, person: PersonId, request: DeletionRequest
+    tx: Transaction, person: PersonId, deletion_request: DeletionRequest
 ) -> DeletionSelection:
     """Select everything that a request names. Raises NotFound, InvalidInput."""
     selection = DeletionSelection()
-    for each in request.ids:
+    for each in deletion_request.ids:
         selection = selection.union(await select_by_id(tx, person, each))
-    if request.about is not None:
-        selection = selection.union(await select_about(tx, person, request.about))
-    if request.since is not None or request.until is not None:
+    if deletion_request.about is not None:
+        selection = selection.union(await select_about(tx, person, deletion_request.about))
+    if deletion_request.since is not None or deletion_request.until is not None:
         selection = selection.union(
-            await select_by_time(tx, person, request.since or 0, request.until)
+            await select_by_time(tx, person, deletion_request.since or 0, deletion_request.until)
         )
-    if request.retained_since is not None:
-        selection = selection.union(await select_by_time(tx, person, None, request.retained_since))
-    if request.batch is not None:
-        selection = selection.union(await select_by_batch(tx, person, request.batch))
-    if request.everything:
-        selection = selection.union(await select_all(tx, person, request.up_to))
+    if deletion_request.retained_since is not None:
+        selection = selection.union(
+            await select_by_time(tx, person, None, deletion_request.retained_since)
+        )
+    if deletion_request.batch is not None:
+        selection = selection.union(await select_by_batch(tx, person, deletion_request.batch))
+    if deletion_request.everything:
+        selection = selection.union(await select_all(tx, person, deletion_request.up_to))
     asking: set[int] = set()
-    for turn in sorted(request.turns):
+    for turn in sorted(deletion_request.turns):
         rows = await tx.rows(
             "SELECT seq FROM message WHERE person = :person AND turn = :turn",
             person=person,

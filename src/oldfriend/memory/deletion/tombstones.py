@@ -173,17 +173,17 @@ NO_TOMBSTONES: Final = Tombstones()
 """For when nothing was ever deleted."""
 
 
-async def load_tombstones(tx: Transaction, person: PersonId, key: bytes) -> Tombstones:
+async def load_tombstones(tx: Transaction, person: PersonId, secret_key: bytes) -> Tombstones:
     """Load the tombstones of a person."""
     rows = await tx.rows(
         "SELECT print, laid_at FROM tombstone WHERE person = :person", person=person
     )
-    return Tombstones(key=key, forgotten_at=dict(rows))
+    return Tombstones(key=secret_key, forgotten_at=dict(rows))
 
 
-async def save_key_tombstone(tx: Transaction, person: PersonId, key: bytes) -> None:
+async def save_key_tombstone(tx: Transaction, person: PersonId, secret_key: bytes) -> None:
     """Record the key with which tombstones are laid."""
-    await save_tombstones(tx, person, [fingerprint_key(key)], now=MAX_TIME)
+    await save_tombstones(tx, person, [fingerprint_key(secret_key)], now=MAX_TIME)
 
 
 async def save_tombstones(
@@ -211,19 +211,19 @@ async def delete_tombstones(tx: Transaction, person: PersonId, fingerprints: Ite
     )
 
 
-def fingerprint_message(key: bytes, words: str, *, said_at: Micros) -> tuple[str, ...]:
+def fingerprint_message(secret_key: bytes, words: str, *, said_at: Micros) -> tuple[str, ...]:
     """Return the fingerprints of a message: of its words, or of a few words together with the
     minute at which they were said.
     """
     if is_distinctive(words):
-        return (fingerprint_words(key, words),)
-    return (fingerprint_words(key, f"{said_at // MINUTE} {words}"),)
+        return (fingerprint_words(secret_key, words),)
+    return (fingerprint_words(secret_key, f"{said_at // MINUTE} {words}"),)
 
 
-def fingerprint_belief(key: bytes, memory: StoredBelief) -> tuple[str, ...]:
+def fingerprint_belief(secret_key: bytes, memory: StoredBelief) -> tuple[str, ...]:
     """Return the fingerprints of a memory: of its text, and of its key and value."""
     content = format_belief_words(memory.kind, memory.key, memory.value)
-    return tuple(fingerprint_words(key, each) for each in (memory.text, content) if each)
+    return tuple(fingerprint_words(secret_key, each) for each in (memory.text, content) if each)
 
 
 def format_belief_words(kind: MemoryKind, key: str, value: str) -> str:
@@ -257,12 +257,12 @@ async def has_tombstone(tx: Transaction, person: PersonId, fingerprint: str) -> 
     return row is not None
 
 
-def fingerprint_external_id(key: bytes, channel: str, address: str, external_id: str) -> str:
+def fingerprint_external_id(secret_key: bytes, channel: str, address: str, external_id: str) -> str:
     """Return the fingerprint of a message's external id; it does not depend on the chat's own id,
     since the chat may be created again.
     """
     delivery = "\0".join(["", channel, address, sanitize_text(external_id)])
-    return hmac.new(key, delivery.encode(), hashlib.sha256).hexdigest()
+    return hmac.new(secret_key, delivery.encode(), hashlib.sha256).hexdigest()
 
 
 def fingerprint_measurement(measurement: str) -> str:
@@ -270,11 +270,11 @@ def fingerprint_measurement(measurement: str) -> str:
     return hashlib.sha256(f"measurement\0{measurement}".encode()).hexdigest()
 
 
-def fingerprint_key(key: bytes) -> str:
+def fingerprint_key(secret_key: bytes) -> str:
     """Return the fingerprint of a key itself, which no words have."""
-    return hmac.new(key, b"\0", hashlib.sha256).hexdigest()
+    return hmac.new(secret_key, b"\0", hashlib.sha256).hexdigest()
 
 
-def fingerprint_words(key: bytes, words: str) -> str:
+def fingerprint_words(secret_key: bytes, words: str) -> str:
     """Return the keyed fingerprint of some words, ignoring case, width and punctuation."""
-    return hmac.new(key, normalize_to_words(words).encode(), hashlib.sha256).hexdigest()
+    return hmac.new(secret_key, normalize_to_words(words).encode(), hashlib.sha256).hexdigest()

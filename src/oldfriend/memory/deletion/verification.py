@@ -58,11 +58,13 @@ _MAX_CACHED_TOKENS: Final = 500_000
 class KeyedHasher:
     """A keyed hash function for texts; its hashes reveal nothing without the key."""
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, secret_key: bytes) -> None:
         """Derive a separate key, so that the hashes cannot be matched with other fingerprints made
         with the same key.
         """
-        self._keyed = blake2b(key=sha256(b"traces\0" + key).digest(), digest_size=_DIGEST_BYTES)
+        self._keyed = blake2b(
+            key=sha256(b"traces\0" + secret_key).digest(), digest_size=_DIGEST_BYTES
+        )
 
     def hash_text(self, text: str) -> int:
         """Return the hash of a text."""
@@ -157,9 +159,9 @@ def format_reference(reference: str | int) -> str:
     return f"number {reference}" if isinstance(reference, int) else reference
 
 
-def build_text_fingerprints(plan: DeletionPlan, key: bytes) -> TextFingerprints:
+def build_text_fingerprints(plan: DeletionPlan, secret_key: bytes) -> TextFingerprints:
     """Build the fingerprints of what a plan deletes."""
-    hasher = KeyedHasher(key)
+    hasher = KeyedHasher(secret_key)
     texts = [each.text for each in plan.redacted_versions]
     texts += [join_entry_text(change) for change in plan.deleted.values()]
     texts += [text for each in plan.records for text in each.telling]
@@ -226,9 +228,9 @@ def format_fingerprints_json(fingerprints: TextFingerprints) -> str:
     )
 
 
-def parse_fingerprints_json(text: str, key: bytes) -> TextFingerprints | None:
+def parse_fingerprints_json(text: str, secret_key: bytes) -> TextFingerprints | None:
     """Parse stored fingerprints for use with a key; return None if they were made with another."""
-    hasher, stored = KeyedHasher(key), json.loads(text)
+    hasher, stored = KeyedHasher(secret_key), json.loads(text)
     if stored["key"] != hasher.hash_text(""):
         return None
     return TextFingerprints(

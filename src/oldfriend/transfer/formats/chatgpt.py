@@ -98,18 +98,18 @@ def get_newest_leaf(mapping: Fields) -> str:
     return leaves[-1] if leaves else ""
 
 
-def find_visible_role(message: Fields) -> Role | None:
+def find_visible_role(raw_message: Fields) -> Role | None:
     """Return the role of a message's author; None for a message that is not shown."""
-    role = ROLES.get(to_text(to_object(message.get("author")).get("role")))
-    metadata = to_object(message.get("metadata"))
+    role = ROLES.get(to_text(to_object(raw_message.get("author")).get("role")))
+    metadata = to_object(raw_message.get("metadata"))
     is_hidden = metadata.get("is_visually_hidden_from_conversation") is True
-    to_a_tool = message.get("recipient", "all") not in {"all", None}
+    to_a_tool = raw_message.get("recipient", "all") not in {"all", None}
     return None if is_hidden or to_a_tool else role
 
 
-def parse_content(message: Fields, line: int) -> tuple[str, str]:
+def parse_content(raw_message: Fields, line: int) -> tuple[str, str]:
     """Return the text of a message and the kinds of media in it. Raises ImportRefused."""
-    content = to_object(message.get("content"))
+    content = to_object(raw_message.get("content"))
     if content.get("content_type", "text") not in TEXT_CONTENT_TYPES:
         return "", ""
     parts = content.get("parts")

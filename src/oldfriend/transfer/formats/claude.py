@@ -83,22 +83,22 @@ def parse_text(fields: Fields) -> str:
     return "\n\n".join(part for part in parts if part) or to_text(fields.get("text"))
 
 
-def parse_attachments(fields: Fields, message: ParsedMessage) -> Iterator[ParsedMessage]:
+def parse_attachments(fields: Fields, parsed: ParsedMessage) -> Iterator[ParsedMessage]:
     """Yield the attachments of a message in chunks."""
     for number, attachment in enumerate(list_objects(fields.get("attachments")), start=1):
         name = to_text(attachment.get("file_name")) or "attachment"
         lines = enumerate(to_text(attachment.get("extracted_content")).split("\n"), start=1)
         for index, chunk in enumerate(split_chunks(lines), start=1):
             yield ParsedMessage(
-                line=message.line,
-                chat=message.chat,
-                chat_title=message.chat_title,
-                session=message.session,
-                speaker=message.speaker,
-                role=message.role,
+                line=parsed.line,
+                chat=parsed.chat,
+                chat_title=parsed.chat_title,
+                session=parsed.session,
+                speaker=parsed.speaker,
+                role=parsed.role,
                 text=chunk.text,
-                at=message.at,
-                external_id=f"{message.external_id}/{number}/{index}",
+                at=parsed.at,
+                external_id=f"{parsed.external_id}/{number}/{index}",
                 outside=True,
                 details={"attachment": name},
             )

@@ -59,11 +59,11 @@ class SeenIds:
     id_hashes: "array[int]" = field(default_factory=lambda: array("q"))
     message_hashes: "array[int]" = field(default_factory=lambda: array("q"))
 
-    def add(self, fields: Fields, message: ParsedMessage) -> None:
+    def add(self, fields: Fields, parsed: ParsedMessage) -> None:
         """Record a message if it has an id of its own."""
         if fields.get("id") is not None:
-            self.id_hashes.append(hash(message.external_id))
-            self.message_hashes.append(hash((message.external_id, message.text, message.at)))
+            self.id_hashes.append(hash(parsed.external_id))
+            self.message_hashes.append(hash((parsed.external_id, parsed.text, parsed.at)))
 
     def has_conflict(self) -> bool:
         """Return whether two different messages have the same id."""

@@ -125,24 +125,24 @@ def parse(source: SourceFile, _: AddNotice) -> Iterator[ParsedMessage]:
         yield parse_message(parse_object(value, line=line, expected=EXPECTED), line, chat)
 
 
-def parse_message(fields: Fields, line: int, chat: ExportedChat) -> ParsedMessage:
+def parse_message(fields: Fields, line: int, exported_chat: ExportedChat) -> ParsedMessage:
     """Parse one message or service message. Raises ImportRefused."""
     if to_text(fields.get("id")) == "":
         raise ImportRefused("the message has no id.", line=line, expected=EXPECTED)
     is_service = fields.get("type") == "service"
     sender = parse_sender(fields)
     is_forwarded = any(name.startswith(FORWARDED_PREFIXES) for name in fields)
-    title = chat.name or "Telegram"
+    title = exported_chat.name or "Telegram"
     return ParsedMessage(
         line=line,
-        chat=chat.id or title,
+        chat=exported_chat.id or title,
         chat_title=title,
         speaker="" if is_service else to_text(fields.get("from")) or UNKNOWN_SPEAKER,
-        role="system" if is_service else chat.resolve_role(sender),
+        role="system" if is_service else exported_chat.resolve_role(sender),
         text=format_service_action(fields) if is_service else parse_text(fields, line),
         at=parse_time(fields, line),
         external_id=to_text(fields.get("id")),
-        outside=not is_service and (is_forwarded or chat.is_outside(sender)),
+        outside=not is_service and (is_forwarded or exported_chat.is_outside(sender)),
         details=parse_details(fields),
     )
 

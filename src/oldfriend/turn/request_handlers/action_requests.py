@@ -133,9 +133,9 @@ async def would_change(
     return False
 
 
-def is_acting(request: HandledRequest) -> bool:
+def is_acting(handled_request: HandledRequest) -> bool:
     """Tell whether a request changes something, or asks the person about doing so."""
-    return bool(request.changes) or request.asked_call is not None
+    return bool(handled_request.changes) or handled_request.asked_call is not None
 
 
 def keep_reading(handler: RequestHandler) -> RequestHandler:

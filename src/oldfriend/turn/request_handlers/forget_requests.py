@@ -102,14 +102,14 @@ class ForgettingPreview:
 
 
 async def load_preview(
-    tx: Transaction, person: PersonId, request: DeletionRequest
+    tx: Transaction, person: PersonId, deletion_request: DeletionRequest
 ) -> ForgettingPreview | None:
     """Return what a request would delete, but for what was said in the turns that asked for it.
 
     None if nothing is left. Raises InvalidInput.
     """
     try:
-        selection = await select_for_deletion(tx, person, request)
+        selection = await select_for_deletion(tx, person, deletion_request)
     except NotFound:
         return None
     preview = ForgettingPreview(plan=await plan_deletion(tx, person, selection))
@@ -266,12 +266,20 @@ def list_phrases(content: Sequence[tuple[int, int]]) -> list[list[tuple[int, int
 
 
 def build_question(
-    utterance: Utterance, preview: ForgettingPreview, request: DeletionRequest, *, language: str
+    utterance: Utterance,
+    preview: ForgettingPreview,
+    deletion_request: DeletionRequest,
+    *,
+    language: str,
 ) -> HandledRequest:
     """Show what would go and ask; a program is told where else it is done."""
     say = CommandMenu.load(language).say
     if utterance.message.channel in PROGRAM_CHANNELS:
-        command = f'--about "{request.about}"' if request.about else shorten_id(request.ids[0])
+        command = (
+            f'--about "{deletion_request.about}"'
+            if deletion_request.about
+            else shorten_id(deletion_request.ids[0])
+        )
         text = say["forget_elsewhere"].format(command=command)
         return HandledRequest(name=NAME, text=text, is_command=True)
     written = preview.plan.written_lines
@@ -288,8 +296,8 @@ def build_question(
             id=new_id(utterance.message.at),
             name=FORGET,
             arguments={
-                "about": request.about or "",
-                "ids": " ".join(request.ids),
+                "about": deletion_request.about or "",
+                "ids": " ".join(deletion_request.ids),
                 "turn": get_turn(utterance),
                 "seen": preview.digest,
             },

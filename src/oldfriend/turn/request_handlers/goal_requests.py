@@ -237,7 +237,7 @@ async def handle_amount_wish(context: HandlerContext, language: str) -> HandledR
     return replace(handled, is_whole_message=not rest, rest=rest)
 
 
-def is_amount_wish(sentence: str, phrases: GoalPhrases, scope: DeskScope) -> bool:
+def is_amount_wish(sentence: str, phrases: GoalPhrases, desk_scope: DeskScope) -> bool:
     """Whether somebody wants an amount in all for themselves, by a day or in a period.
 
     Money is put aside without one, too.
@@ -246,7 +246,7 @@ def is_amount_wish(sentence: str, phrases: GoalPhrases, scope: DeskScope) -> boo
     if sentence.rstrip().endswith(QUESTION_MARKS) or is_negated(sentence, language):
         return False
     try:
-        text, deadline = split_deadline(sentence, phrases, scope)
+        text, deadline = split_deadline(sentence, phrases, desk_scope)
     except ValueError:
         return False
     total = read_total(text, language, has_day=deadline is not None)
@@ -350,13 +350,15 @@ def decide(desk: GoalDesk, asked: AskedGoal, phrases: GoalPhrases) -> GoalDecisi
     return desk.handle(replace(asked, what=text), GoalWishes(deadline=deadline))
 
 
-def split_deadline(text: str, phrases: GoalPhrases, scope: DeskScope) -> tuple[str, Micros | None]:
+def split_deadline(
+    text: str, phrases: GoalPhrases, desk_scope: DeskScope
+) -> tuple[str, Micros | None]:
     """Return the text of a goal without its day, and the end of that day; whole if it has none.
 
     Raises ValueError for a day that has passed.
     """
     times = load_task_phrases(phrases.language)
-    resolver = TimeResolver(times.book, scope.told_at, scope.zone)
+    resolver = TimeResolver(times.book, desk_scope.told_at, desk_scope.zone)
     for found in phrases.list_until(text):
         words = find_leading(times, text[found.end() :])
         told = collect(words)
@@ -366,7 +368,7 @@ def split_deadline(text: str, phrases: GoalPhrases, scope: DeskScope) -> tuple[s
         if isinstance(due, Resolved):
             end = due.due_at
             if due.is_date_only:
-                end = get_start_of_day(due.due_at, scope.zone, days_back=-1) - 1
+                end = get_start_of_day(due.due_at, desk_scope.zone, days_back=-1) - 1
             rest = text[found.end() + words[-1].end :].strip(EDGES)
             ending = phrases.until_end.match(rest)
             rest = rest if ending is None else rest[ending.end() :]

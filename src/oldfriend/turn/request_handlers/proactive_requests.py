@@ -103,52 +103,64 @@ async def handle_command(context: HandlerContext, command: str, argument: str) -
 
 
 def apply_command(
-    settings: ProactiveSettings, command: str, argument: str
+    proactive_settings: ProactiveSettings, command: str, argument: str
 ) -> ProactiveSettings | None:
     """Return the settings after a command; None if it says nothing that is known.
 
     "/active on" brings the first settings back, also what was not wanted again.
     """
     if command == "/active" and argument == "on":
-        return replace(settings, level=DEFAULT_LEVEL, muted=frozenset())
+        return replace(proactive_settings, level=DEFAULT_LEVEL, muted=frozenset())
     if command == "/active" and argument in LEVELS:
-        after = replace(settings, level=LEVELS[argument])
+        after = replace(proactive_settings, level=LEVELS[argument])
         return replace(after, digest="off", recap="off") if argument == "off" else after
     if command == "/digest" and argument in DIGESTS:
-        muted = settings.muted - {"digest"}
-        return replace(settings, digest=DIGESTS[argument], muted=muted)
+        muted = proactive_settings.muted - {"digest"}
+        return replace(proactive_settings, digest=DIGESTS[argument], muted=muted)
     if command == "/recap" and argument in RECAPS:
-        return replace(settings, recap=RECAPS[argument], muted=settings.muted - {"recap"})
+        return replace(
+            proactive_settings, recap=RECAPS[argument], muted=proactive_settings.muted - {"recap"}
+        )
     if command == "/quiet" and argument == "off":
-        return replace(settings, quiet=QuietHours(begins=0, ends=0))
+        return replace(proactive_settings, quiet=QuietHours(begins=0, ends=0))
     if command == "/quiet":
-        return with_quiet_hours(settings, find_hours(argument))
+        return with_quiet_hours(proactive_settings, find_hours(argument))
     return None
 
 
-def with_quiet_hours(settings: ProactiveSettings, hours: list[int]) -> ProactiveSettings | None:
+def with_quiet_hours(
+    proactive_settings: ProactiveSettings, hours: list[int]
+) -> ProactiveSettings | None:
     """Return settings with the quiet hours that two hours span; None if there are not two."""
     if len(hours) != HOURS_OF_A_SPAN:
         return None
-    return replace(settings, quiet=QuietHours(begins=hours[0], ends=hours[1]))
+    return replace(proactive_settings, quiet=QuietHours(begins=hours[0], ends=hours[1]))
 
 
-def apply_ask(settings: ProactiveSettings, name: str, text: str) -> ProactiveSettings | None:
+def apply_ask(
+    proactive_settings: ProactiveSettings, name: str, text: str
+) -> ProactiveSettings | None:
     """Return the settings after something that was asked in words; None if it is not clear."""
     if name == "never_first":
-        return replace(settings, level="off", digest="off", recap="off")
+        return replace(proactive_settings, level="off", digest="off", recap="off")
     if name == "recap_weekly":
-        return replace(settings, recap="weekly", muted=settings.muted - {"recap"})
+        return replace(
+            proactive_settings, recap="weekly", muted=proactive_settings.muted - {"recap"}
+        )
     if name == "may_first":
-        return replace(settings, level="normal")
+        return replace(proactive_settings, level="normal")
     hours = find_hours(text)
     if name in {"not_before", "not_after"}:
-        return with_quiet_end(settings, hours, begins=name == "not_after")
-    return with_quiet_hours(settings, hours) if hours else replace(settings, quiet=QuietHours())
+        return with_quiet_end(proactive_settings, hours, begins=name == "not_after")
+    return (
+        with_quiet_hours(proactive_settings, hours)
+        if hours
+        else replace(proactive_settings, quiet=QuietHours())
+    )
 
 
 def with_quiet_end(
-    settings: ProactiveSettings, hours: list[int], *, begins: bool
+    proactive_settings: ProactiveSettings, hours: list[int], *, begins: bool
 ) -> ProactiveSettings | None:
     """Return settings with the quiet hours that begin or end at an hour; the other end stays.
 
@@ -156,16 +168,22 @@ def with_quiet_end(
     """
     if len(hours) != 1:
         return None
-    quiet = settings.quiet if settings.quiet.begins != settings.quiet.ends else QuietHours()
+    quiet = (
+        proactive_settings.quiet
+        if proactive_settings.quiet.begins != proactive_settings.quiet.ends
+        else QuietHours()
+    )
     if not begins:
-        return replace(settings, quiet=replace(quiet, ends=hours[0]))
+        return replace(proactive_settings, quiet=replace(quiet, ends=hours[0]))
     is_evening = EARLIEST_EVENING <= hours[0] < HALF_DAY
-    return replace(settings, quiet=replace(quiet, begins=hours[0] + is_evening * HALF_DAY))
+    return replace(
+        proactive_settings, quiet=replace(quiet, begins=hours[0] + is_evening * HALF_DAY)
+    )
 
 
 async def handle_no_more(
     context: HandlerContext,
-    settings: ProactiveSettings,
+    proactive_settings: ProactiveSettings,
     phrases: ProactivePhrases,
     what: str | None,
 ) -> HandledRequest | None:
@@ -174,11 +192,11 @@ async def handle_no_more(
     if kind is None:
         return None
     if kind == "digest":
-        after = replace(settings, digest="off")
+        after = replace(proactive_settings, digest="off")
     elif kind == "recap":
-        after = replace(settings, recap="off")
+        after = replace(proactive_settings, recap="off")
     else:
-        after = replace(settings, muted=settings.muted | {kind})
+        after = replace(proactive_settings, muted=proactive_settings.muted | {kind})
     return HandledRequest(
         name=NAME, text=phrases.muted[kind], changes=(ProactiveChange(settings=after),)
     )
@@ -210,26 +228,33 @@ async def find_last_kind(context: HandlerContext) -> ImpulseKind | None:
 
 
 def build_request(
-    settings: ProactiveSettings, phrases: ProactivePhrases, *, changed_from: ProactiveSettings
+    proactive_settings: ProactiveSettings,
+    phrases: ProactivePhrases,
+    *,
+    changed_from: ProactiveSettings,
 ) -> HandledRequest:
     """Return the request that makes these settings, and tells them as they will be stored."""
-    is_changed = settings != changed_from
-    text = format_settings(settings, phrases)
-    if settings.quiet != changed_from.quiet:
+    is_changed = proactive_settings != changed_from
+    text = format_settings(proactive_settings, phrases)
+    if proactive_settings.quiet != changed_from.quiet:
         text = f"{text} {phrases.told['quiet_undo']}"
     return HandledRequest(
         name=NAME,
         text=text,
-        changes=(ProactiveChange(settings=settings),) if is_changed else (),
+        changes=(ProactiveChange(settings=proactive_settings),) if is_changed else (),
     )
 
 
-def format_settings(settings: ProactiveSettings, phrases: ProactivePhrases) -> str:
+def format_settings(proactive_settings: ProactiveSettings, phrases: ProactivePhrases) -> str:
     """Format how readily it speaks first, and when never."""
     told = phrases.told
-    quiet = settings.quiet
-    sentences = [told[settings.level]]
-    if settings.level != "off" or settings.digest != "off" or settings.recap != "off":
+    quiet = proactive_settings.quiet
+    sentences = [told[proactive_settings.level]]
+    if (
+        proactive_settings.level != "off"
+        or proactive_settings.digest != "off"
+        or proactive_settings.recap != "off"
+    ):
         sentences.append(
             told["never_quiet"]
             if quiet.begins == quiet.ends
@@ -237,9 +262,9 @@ def format_settings(settings: ProactiveSettings, phrases: ProactivePhrases) -> s
                 begins=format_clock_minute(quiet.begins), ends=format_clock_minute(quiet.ends)
             )
         )
-    if settings.digest != "off":
-        sentences.append(told[settings.digest])
-    if settings.recap != "off":
+    if proactive_settings.digest != "off":
+        sentences.append(told[proactive_settings.digest])
+    if proactive_settings.recap != "off":
         sentences.append(told["recap"])
     return " ".join(sentences)
 

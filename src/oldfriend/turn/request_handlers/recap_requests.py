@@ -181,9 +181,9 @@ def sum_up(texts: MeasurementTexts, measured: Sequence[Measurement]) -> str:
     return " \u2192 ".join(ends)
 
 
-def cite(message: MessageId | None) -> ReceiptItem | None:
+def cite(message_id: MessageId | None) -> ReceiptItem | None:
     """Return the receipt's entry for the message that asked for something, if one did."""
-    return None if message is None else build_listed_item("message", message, 1)
+    return None if message_id is None else build_listed_item("message", message_id, 1)
 
 
 def format_day(wording: TaskWording, at: Micros | None, zone: str) -> str:

@@ -142,13 +142,13 @@ def says_same(text: str, memory: StoredBelief) -> bool:
 
 
 async def decide_correction(
-    context: ToolContext, state: MemoryState, arguments: ToolArguments
+    context: ToolContext, belief_state: MemoryState, arguments: ToolArguments
 ) -> CorrectBelief:
     """Return the correction that a model asks for, checked as it will be made.
 
     Raises InvalidInput.
     """
-    memory, text = state.memory, validate_belief_text(str(arguments["text"]))
+    memory, text = belief_state.memory, validate_belief_text(str(arguments["text"]))
     if squeeze(text) == squeeze(memory.text):
         raise build_refusal("as_before")
     given = str(arguments.get("value") or "").strip()
@@ -161,8 +161,10 @@ async def decide_correction(
         id=ObjectId(memory.id),
         text=text,
         value=given or None,
-        since=find_change(context, state, value, has_changed=bool(arguments.get("has_changed"))),
-        base=state.base_seq,
+        since=find_change(
+            context, belief_state, value, has_changed=bool(arguments.get("has_changed"))
+        ),
+        base=belief_state.base_seq,
     )
 
 
@@ -176,12 +178,12 @@ async def check_entity(context: ToolContext, value: str) -> None:
 
 
 def find_change(
-    context: ToolContext, state: MemoryState, value: str, *, has_changed: bool
+    context: ToolContext, belief_state: MemoryState, value: str, *, has_changed: bool
 ) -> Micros | None:
     """Return since when a new value holds; None if the old one was wrong."""
     said_at = context.utterance.message.at
-    is_later = get_valid_since(state) < said_at <= context.clock()
-    return said_at if has_changed and value != state.memory.value and is_later else None
+    is_later = get_valid_since(belief_state) < said_at <= context.clock()
+    return said_at if has_changed and value != belief_state.memory.value and is_later else None
 
 
 def list_added_terms(
@@ -310,16 +312,18 @@ async def choose_belief(context: ToolContext, text: str) -> DeletionRequest:
     return DeletionRequest(ids=(memory.id, *sources))
 
 
-async def prepare(context: ToolContext, request: DeletionRequest, *, given: str) -> ToolOutput:
+async def prepare(
+    context: ToolContext, deletion_request: DeletionRequest, *, given: str
+) -> ToolOutput:
     """Show what a request would delete, and ask."""
     utterance = context.utterance
-    request = replace(request, turns=frozenset({get_turn(utterance)}))
+    deletion_request = replace(deletion_request, turns=frozenset({get_turn(utterance)}))
     async with context.search_deps.db.begin_read() as tx:
-        preview = await load_preview(tx, utterance.person.id, request)
+        preview = await load_preview(tx, utterance.person.id, deletion_request)
     if preview is None:
         raise build_refusal("no_belief", given=given)
     language = perceive(utterance.own_words, utterance.addressee).reply_language
-    handled = build_question(utterance, preview, request, language=language)
+    handled = build_question(utterance, preview, deletion_request, language=language)
     return build_asked_output(context, handled)
 
 

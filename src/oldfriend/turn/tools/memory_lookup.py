@@ -112,12 +112,12 @@ class MemoryLookup:
         """Return the messages that are being answered, which are never found."""
         return [each.seq for each in self.utterance.messages]
 
-    async def find(self, request: MemoryRequest) -> FoundMemories:
+    async def find(self, memory_request: MemoryRequest) -> FoundMemories:
         """Return what a request asks for. Raises InvalidInput with words for the model.
 
         What is said while the reply is being decided has a turn of its own.
         """
-        found = await self._find(request)
+        found = await self._find(memory_request)
         last = self.utterance.message.seq
         items = (
             each
@@ -126,18 +126,18 @@ class MemoryLookup:
         )
         return replace(found, items=tuple(items))
 
-    async def _find(self, request: MemoryRequest) -> FoundMemories:
+    async def _find(self, memory_request: MemoryRequest) -> FoundMemories:
         """Return what a request asks for, by the kind of request."""
-        if request.around is not None:
-            return await self._read_around(request.around)
-        subject, scope = await self._resolve(request)
+        if memory_request.around is not None:
+            return await self._read_around(memory_request.around)
+        subject, scope = await self._resolve(memory_request)
         if scope.role == COMPANION:
-            return await self._find_own_words(request, scope)
-        if request.query or subject.names:
-            return await self._search(request, subject, scope)
-        return await self._list(request, subject, scope)
+            return await self._find_own_words(memory_request, scope)
+        if memory_request.query or subject.names:
+            return await self._search(memory_request, subject, scope)
+        return await self._list(memory_request, subject, scope)
 
-    async def _resolve(self, request: MemoryRequest) -> tuple[Subject, MessageScope]:
+    async def _resolve(self, memory_request: MemoryRequest) -> tuple[Subject, MessageScope]:
         """Return whom a request is about, and the messages that it may find."""
         deps, person = self.search_deps, self.utterance.person
         async with deps.db.begin_read() as tx:
@@ -146,20 +146,20 @@ class MemoryLookup:
             )
             own = {PERSON, *(each.casefold() for each in (*own_names, self.person_name))}
             beliefs = await deps.index_cache.get_belief_index(tx, person.id)
-            subject = self._resolve_subject(beliefs, request.about, own_names, own)
+            subject = self._resolve_subject(beliefs, memory_request.about, own_names, own)
             names = [each.name for each in beliefs.entities if each.status == "confirmed"]
             index = await deps.index_cache.get_message_index(
                 tx, person.id, exclude=self.answered_seqs
             )
             scope = replace(
-                self._resolve_speaker(index, request.said_by, own),
-                since=request.since,
-                until=request.until,
+                self._resolve_speaker(index, memory_request.said_by, own),
+                since=memory_request.since,
+                until=memory_request.until,
                 names=subject.names,
             )
             is_known = subject.belief_ids is None or bool(subject.belief_ids)
             if not is_known and not list_newest_in_scope(index, MessageScope(names=subject.names)):
-                raise self._refuse("nobody", request.about, [*names, *list_speakers(index)])
+                raise self._refuse("nobody", memory_request.about, [*names, *list_speakers(index)])
         return subject, scope
 
     def _resolve_subject(
@@ -213,42 +213,44 @@ class MemoryLookup:
         return InvalidInput(self.prompt.render(part, name=sanitize(name), names=listed))
 
     async def _search(
-        self, request: MemoryRequest, subject: Subject, scope: MessageScope
+        self, memory_request: MemoryRequest, subject: Subject, message_scope: MessageScope
     ) -> FoundMemories:
         """Search as for a reply; of somebody alone, what is known of them comes first."""
-        text = request.query
+        text = memory_request.query
         if not any(contains_name(text.casefold(), each.casefold()) for each in subject.names):
             text = " ".join(filter(None, [text, *subject.names[:1]]))
         query = replace(
-            self._build_query(text, scope), belief_ids=subject.belief_ids, max_beliefs=MAX_BELIEFS
+            self._build_query(text, message_scope),
+            belief_ids=subject.belief_ids,
+            max_beliefs=MAX_BELIEFS,
         )
         person = self.utterance.person
         result = await recall_in_full(self.search_deps, person, query, limit=MAX_FOUND)
-        if request.query:
+        if memory_request.query:
             is_sure = result.is_answerable or result.is_belief_answerable
             items = result.ranking if is_sure else list_relevant(result)[:MAX_UNSURE]
             return FoundMemories(items=items, source_ids=subject.entity_ids, is_sure=is_sure)
-        known = await self._load(subject.known) if is_unlimited(scope) else ()
+        known = await self._load(subject.known) if is_unlimited(message_scope) else ()
         return FoundMemories(items=(*known, *result.ranking), source_ids=subject.entity_ids)
 
     async def _list(
-        self, request: MemoryRequest, subject: Subject, scope: MessageScope
+        self, memory_request: MemoryRequest, subject: Subject, message_scope: MessageScope
     ) -> FoundMemories:
         """List the newest messages within the limits, and what happened in that time."""
         deps, person = self.search_deps, self.utterance.person
-        is_timed = scope.since is not None or scope.until is not None
+        is_timed = message_scope.since is not None or message_scope.until is not None
         known = subject.known[:MAX_BELIEFS]
         async with deps.db.begin_read() as tx:
-            if is_timed and not request.said_by:
+            if is_timed and not memory_request.said_by:
                 beliefs = await deps.index_cache.get_belief_index(tx, person.id)
-                live = known if request.about else beliefs.live
-                happened = [each for each in live if happened_within(each, scope)]
+                live = known if memory_request.about else beliefs.live
+                happened = [each for each in live if happened_within(each, message_scope)]
                 known = tuple(happened[-MAX_BELIEFS:])
             index = await deps.index_cache.get_message_index(
                 tx, person.id, exclude=self.answered_seqs
             )
-            seqs = list_newest_in_scope(index, scope, exclude=self.answered_seqs)
-            only_known = bool(request.about) and not is_timed and not request.said_by
+            seqs = list_newest_in_scope(index, message_scope, exclude=self.answered_seqs)
+            only_known = bool(memory_request.about) and not is_timed and not memory_request.said_by
             messages = await list_messages_by_seq(
                 tx, person.id, [] if only_known else seqs[:MAX_FOUND]
             )
@@ -257,31 +259,33 @@ class MemoryLookup:
             message_count=0 if only_known else len(seqs),
         )
 
-    async def _find_own_words(self, request: MemoryRequest, scope: MessageScope) -> FoundMemories:
+    async def _find_own_words(
+        self, memory_request: MemoryRequest, message_scope: MessageScope
+    ) -> FoundMemories:
         """Return what the companion has said, by words alone: none of it is in the index."""
         async with self.search_deps.db.begin_read() as tx:
             listed = await list_messages(
                 tx,
                 self.utterance.person.id,
-                since=scope.since,
-                until=scope.until,
+                since=message_scope.since,
+                until=message_scope.until,
                 role=COMPANION,
                 limit=MAX_COMPANION_MESSAGES,
             )
             messages = await drop_replies_by_rules(tx, listed)
-        if scope.names:
-            names = [each.casefold() for each in scope.names]
+        if message_scope.names:
+            names = [each.casefold() for each in message_scope.names]
             messages = [
                 each
                 for each in messages
                 if any(contains_name(each.text.casefold(), name) for name in names)
             ]
-        if not request.query:
+        if not memory_request.query:
             newest = messages[: -MAX_FOUND - 1 : -1]
             return FoundMemories(
                 items=tuple(map(to_listed_message, newest)), message_count=len(messages)
             )
-        query = self._build_query(request.query, MessageScope())
+        query = self._build_query(memory_request.query, MessageScope())
         return await asyncio.to_thread(rank_by_words, messages, query, self.utterance)
 
     async def _read_around(self, moment: datetime) -> FoundMemories:
@@ -332,7 +336,7 @@ class MemoryLookup:
         async with self.search_deps.db.begin_read() as tx:
             return await load_known_with_evidence(tx, self.utterance.person.id, known)
 
-    def _build_query(self, text: str, scope: MessageScope) -> RecallQuery:
+    def _build_query(self, text: str, message_scope: MessageScope) -> RecallQuery:
         message, answered = self.utterance.message, self.answered_seqs
         return RecallQuery(
             text=text,
@@ -340,7 +344,9 @@ class MemoryLookup:
             at=message.at,
             excluded_seqs=answered,
             answered_seqs=answered,
-            scope=None if is_unlimited(scope) and not scope.names else scope,
+            scope=None
+            if is_unlimited(message_scope) and not message_scope.names
+            else message_scope,
         )
 
 
@@ -353,9 +359,14 @@ async def drop_replies_by_rules(tx: Transaction, messages: Sequence[Message]) ->
     return [each for each in messages if each.id not in by_rules]
 
 
-def is_unlimited(scope: MessageScope) -> bool:
+def is_unlimited(message_scope: MessageScope) -> bool:
     """Tell whether a scope limits neither the time nor who has said it."""
-    return scope.since is None and scope.until is None and not scope.role and not scope.speakers
+    return (
+        message_scope.since is None
+        and message_scope.until is None
+        and not message_scope.role
+        and not message_scope.speakers
+    )
 
 
 def list_speakers(index: PersonIndex) -> list[str]:

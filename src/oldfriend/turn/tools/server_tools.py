@@ -40,7 +40,7 @@ class ToolServers(Protocol):
         """Return the tools that are there now."""
         ...
 
-    async def call(self, tool: RemoteTool, arguments: Mapping[str, JsonValue]) -> str:
+    async def call(self, remote_tool: RemoteTool, arguments: Mapping[str, JsonValue]) -> str:
         """Return what a tool answers. Raises ToolServerFailed, TimeoutError."""
         ...
 
@@ -55,43 +55,48 @@ def build_server_tools(servers: ToolServers) -> tuple[ToolSpec, ...]:
     return tuple(build_server_tool(servers, each) for each in servers.list_tools())
 
 
-def build_server_tool(servers: ToolServers, tool: RemoteTool) -> ToolSpec:
+def build_server_tool(servers: ToolServers, remote_tool: RemoteTool) -> ToolSpec:
     """Build the spec of one tool."""
 
     def build(context: ToolContext) -> BoundTool:
         async def use(arguments: ToolArguments) -> ToolOutput:
             try:
-                text = await servers.call(tool, arguments)
+                text = await servers.call(remote_tool, arguments)
             except ToolServerFailed as error:
-                raise build_failure(tool, str(error)) from error
-            return build_output(context, tool, text)
+                raise build_failure(remote_tool, str(error)) from error
+            return build_output(context, remote_tool, text)
 
         return BoundTool(
-            definition=build_definition(tool),
-            kind="read" if tool.is_reading else "once",
+            definition=build_definition(remote_tool),
+            kind="read" if remote_tool.is_reading else "once",
             run=use,
             max_uses=MAX_USES,
-            is_recorded=not tool.is_reading,
+            is_recorded=not remote_tool.is_reading,
         )
 
     return ToolSpec(
-        name=tool.full_name,
+        name=remote_tool.full_name,
         build=build,
-        label=f"{tool.name} ({tool.server})",
+        label=f"{remote_tool.name} ({remote_tool.server})",
         cost="network",
-        needs_confirmation=not tool.is_reading,
-        group=ToolGroup(name=tool.server, text=sanitize(f"tools of the server {tool.server}")),
+        needs_confirmation=not remote_tool.is_reading,
+        group=ToolGroup(
+            name=remote_tool.server, text=sanitize(f"tools of the server {remote_tool.server}")
+        ),
     )
 
 
-def build_definition(tool: RemoteTool) -> ToolDefinition:
+def build_definition(remote_tool: RemoteTool) -> ToolDefinition:
     """Build what a model is told of a tool."""
-    prompt, names = get_server_tool_prompt(), {"name": tool.name, "server": tool.server}
-    description = clean_description(tool.description)
-    parameters = clean_schema(tool.parameters)
+    prompt, names = (
+        get_server_tool_prompt(),
+        {"name": remote_tool.name, "server": remote_tool.server},
+    )
+    description = clean_description(remote_tool.description)
+    parameters = clean_schema(remote_tool.parameters)
     assert isinstance(parameters, dict)
     return ToolDefinition(
-        name=tool.full_name,
+        name=remote_tool.full_name,
         description=prompt.render("description", description=description, **names)
         if description
         else prompt.render("undescribed", **names),
@@ -118,17 +123,17 @@ def clean_schema(schema: JsonValue) -> JsonValue:
     }
 
 
-def build_output(context: ToolContext, tool: RemoteTool, text: str) -> ToolOutput:
+def build_output(context: ToolContext, remote_tool: RemoteTool, text: str) -> ToolOutput:
     """Build a result: a record of the class outside, cut to what fits."""
     prompt = get_server_tool_prompt()
-    most = MAX_RESULT_CHARS if tool.is_reading else MAX_ACT_RESULT_CHARS
+    most = MAX_RESULT_CHARS if remote_tool.is_reading else MAX_ACT_RESULT_CHARS
     short = to_short_line(text, most)
-    source = ToolSource(provider=tool.server, title=tool.name, at=context.clock())
+    source = ToolSource(provider=remote_tool.server, title=remote_tool.name, at=context.clock())
     if not short:
-        empty = prompt.render("empty", server=tool.server)
+        empty = prompt.render("empty", server=remote_tool.server)
         return ToolOutput(text=empty, sources=(source,))
-    record = render_record(context.prompt, short, {"who": tool.server, "class": "outside"})
-    title = prompt.render("result", server=tool.server)
+    record = render_record(context.prompt, short, {"who": remote_tool.server, "class": "outside"})
+    title = prompt.render("result", server=remote_tool.server)
     return ToolOutput(
         text=frame_records(context.prompt, title, [record]),
         sources=(source,),
@@ -136,8 +141,8 @@ def build_output(context: ToolContext, tool: RemoteTool, text: str) -> ToolOutpu
     )
 
 
-def build_failure(tool: RemoteTool, text: str) -> ToolServerFailed:
+def build_failure(remote_tool: RemoteTool, text: str) -> ToolServerFailed:
     """Build the error for what a server could not do, with its words as they are."""
     said = sanitize(to_short_line(text, MAX_ERROR_CHARS))
     prompt = get_server_tool_prompt()
-    return ToolServerFailed(prompt.render("failed", server=tool.server, text=said))
+    return ToolServerFailed(prompt.render("failed", server=remote_tool.server, text=said))

@@ -177,18 +177,18 @@ class ToolExecutor:
         refused = self._refuse(call, "asked", "asked_first")
         return replace(refused, question=question.text, changes=(question.change,))
 
-    async def _run_once(self, call: ToolCall, tool: BoundTool) -> ToolUse:
+    async def _run_once(self, call: ToolCall, bound_tool: BoundTool) -> ToolUse:
         """Return the result of an earlier attempt of this turn, else run the call."""
         earlier_calls = await self._load_earlier_calls()
         for earlier in earlier_calls:
             if earlier.matches(call) and earlier.result is not None:
                 earlier_calls.remove(earlier)
                 return ToolUse(call=call, status="reused", result=earlier.result)
-        if tool.kind == "once":
+        if bound_tool.kind == "once":
             for earlier in earlier_calls:
                 if earlier.name == call.name:
                     return self._refuse_repeat(earlier, call)
-        return await self._run_new(call, tool)
+        return await self._run_new(call, bound_tool)
 
     async def _load_earlier_calls(self) -> list[RecordedToolCall]:
         """Return the calls of earlier attempts that were not reused yet."""
@@ -205,24 +205,24 @@ class ToolExecutor:
         result = kept.result or self.prompt.render("no_result")
         return self._refuse(call, "end not known", "begun_otherwise", text=arguments, result=result)
 
-    async def _run_new(self, call: ToolCall, tool: BoundTool) -> ToolUse:
+    async def _run_new(self, call: ToolCall, bound_tool: BoundTool) -> ToolUse:
         """Run a call that no attempt has made yet, and store it."""
         number = self._next_number
         self._next_number += 1
-        if tool.kind == "once":
-            await self.call_store.begin(number, call, tool.kind)
-        use = await self._try(call, tool)
+        if bound_tool.kind == "once":
+            await self.call_store.begin(number, call, bound_tool.kind)
+        use = await self._try(call, bound_tool)
         if use.status != "end not known":
-            await self.call_store.finish(number, call, tool.kind, use.result)
+            await self.call_store.finish(number, call, bound_tool.kind, use.result)
         return use
 
-    async def _try(self, call: ToolCall, tool: BoundTool) -> ToolUse:
+    async def _try(self, call: ToolCall, bound_tool: BoundTool) -> ToolUse:
         """Run the tool with a timeout and turn failures into results."""
         try:
             async with asyncio.timeout(self.call_timeout_s):
-                result = await tool.run(call.arguments)
+                result = await bound_tool.run(call.arguments)
         except TimeoutError:
-            if tool.kind == "once":
+            if bound_tool.kind == "once":
                 return self._refuse(call, "end not known", "end_not_known")
             return self._refuse(call, "too slow", "tool_too_slow")
         except OldfriendError as error:
@@ -232,7 +232,7 @@ class ToolExecutor:
             places = "".join(traceback.format_tb(error.__traceback__))
             kind = type(error).__name__
             logger.exception("The tool %s: %s at\n%s", call.name, kind, places, exc_info=False)
-            if tool.kind == "once":
+            if bound_tool.kind == "once":
                 return self._refuse(call, "end not known", "end_not_known")
             return self._refuse(call, "failed", "tool_failed", error=type(error).__name__)
         if isinstance(result, ToolOutput):
