@@ -47,8 +47,8 @@ export async function request(path, options = {}) {
   const token = session.findToken();
   try {
     return await requestWithToken(token, path, options);
-  } catch (problem) {
-    if (problem.status !== 401 || !(await session.isRenewedElsewhere(token))) throw problem;
+  } catch (failure) {
+    if (failure.status !== 401 || !(await session.isRenewedElsewhere(token))) throw failure;
     return requestWithToken(session.findToken(), path, options); // another tab has renewed the session
   }
 }
@@ -63,8 +63,8 @@ async function requestWithToken(token, path, { json, headers, ...rest }) {
   let response;
   try {
     response = await fetch(ROOT + path, { ...rest, body, headers: allHeaders });
-  } catch (problem) {
-    isMissed ||= !rest.method && path !== "/session" && problem.name !== "AbortError";
+  } catch (failure) {
+    isMissed ||= !rest.method && path !== "/session" && failure.name !== "AbortError";
     throw new ApiError(0, "");
   }
   idempotencyKeys.delete(operation);

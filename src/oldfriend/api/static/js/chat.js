@@ -186,9 +186,9 @@ export async function showMessage(id) {
   if (!store.messages.value.some((each) => each.id === id)) {
     try {
       await store.showAround(id);
-    } catch (problem) {
+    } catch (failure) {
       targetId = null;
-      store.drawer.value = { kind: "problem", opener: document.activeElement, text: problem.message };
+      store.drawer.value = { kind: "problem", opener: document.activeElement, text: failure.message };
     }
   } else {
     store.messages.value = [...store.messages.value];

@@ -81,8 +81,8 @@ async function retryUntilDone(load) {
     try {
       await load();
       return;
-    } catch (problem) {
-      if (problem.status === 401) store.phase.value = "signed-out";
+    } catch (failure) {
+      if (failure.status === 401) store.phase.value = "signed-out";
       else await new Promise((resolve) => setTimeout(resolve, retryDelayMs(failures)));
     }
   }
@@ -131,8 +131,8 @@ export function listen(position) {
         location.reload(); // another person has signed in in this browser
         return;
       }
-    } catch (problem) {
-      if (problem.status === 401) {
+    } catch (failure) {
+      if (failure.status === 401) {
         store.phase.value = "signed-out";
         return;
       }

@@ -101,8 +101,8 @@ function FailedMessages() {
     try {
       await api.learnNow();
       await store.loadState();
-    } catch (problem) {
-      setError(problem.message || t("lost"));
+    } catch (failure) {
+      setError(failure.message || t("lost"));
     }
   };
   if (!count) return null;
@@ -121,8 +121,8 @@ function LearnNow() {
       const { waiting } = await api.learnNow();
       await store.load(); // the event of what was learned may arrive later
       setStatus(waiting ? t("learned_waits") : store.learned.value.length ? "" : t("learned_nothing"));
-    } catch (problem) {
-      setStatus(problem.message || t("lost"));
+    } catch (failure) {
+      setStatus(failure.message || t("lost"));
     }
   };
   if (!status && !store.hasUnlearned.value) return null;
@@ -236,8 +236,8 @@ async function sendVerdict(belief, verdict) {
   const opener = document.activeElement;
   try {
     return await api.sendVerdict(belief, verdict);
-  } catch (problem) {
-    store.drawer.value = { kind: "problem", opener, text: await explainFailure(belief, problem) };
+  } catch (failure) {
+    store.drawer.value = { kind: "problem", opener, text: await explainFailure(belief, failure) };
     return null;
   }
 }
@@ -261,8 +261,8 @@ async function undoReject({ decided, index, done }) {
 }
 
 /** Returns the error text of a verdict; if somebody else has changed the belief, also shows its current text. */
-async function explainFailure(belief, problem) {
-  if (problem.status !== PRECONDITION_FAILED) return problem.status ? problem.message : t("lost");
+async function explainFailure(belief, failure) {
+  if (failure.status !== PRECONDITION_FAILED) return failure.status ? failure.message : t("lost");
   const current = await api.getBelief(belief.id).catch(() => null);
   if (current) store.addLearned({ ...store.learned.value.find((each) => each.belief.id === current.id), belief: current }, false);
   return t("memory_changed_by_other");

@@ -26,9 +26,9 @@ export async function load(name) {
     const query = failures[name] ? `?again=${failures[name]}` : "";
     try {
       add((await import(new URL(`../${name}${query}`, import.meta.url).href)).default);
-    } catch (problem) {
+    } catch (failure) {
       failures[name] = (failures[name] ?? 0) + 1;
-      throw problem;
+      throw failure;
     }
   }
   return use(name);

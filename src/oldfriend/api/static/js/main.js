@@ -114,8 +114,8 @@ async function signIn() {
   passkeyError.value = "";
   try {
     if (await signWithPasskey()) location.reload(); // it may be another person, who must see nothing of this page
-  } catch (problem) {
-    passkeyError.value = problem.message;
+  } catch (failure) {
+    passkeyError.value = failure.message;
   }
 }
 
@@ -132,11 +132,11 @@ async function start(link = location.hash.slice(1)) {
     listen(position);
     registerServiceWorker();
     renewSubscription(api.notify).catch(() => {}); // the next start tries again
-  } catch (problem) {
+  } catch (failure) {
     isLinkInvalid.value = isLink;
-    if (problem.status === 401) store.phase.value = "signed-out";
+    if (failure.status === 401) store.phase.value = "signed-out";
     else setTimeout(start, RETRY_DELAY_MS, link);
-    if (problem.status === 0 && store.phase.value === "loading") store.phase.value = "unreachable";
+    if (failure.status === 0 && store.phase.value === "loading") store.phase.value = "unreachable";
   }
 }
 

@@ -70,9 +70,9 @@ async function sendOne({ key, text, sound }) {
   try {
     store.addMessage(await (sound ? api.sendRecording(key, sound, findZone()) : api.sendMessage(key, text, findZone())));
     discard(key);
-  } catch (problem) {
-    if (problem.status === 0 || problem.status === 401 || (problem.status >= 500 && !sound)) return "later";
-    updatePending(key, { why: problem.message, status: problem.status });
+  } catch (failure) {
+    if (failure.status === 0 || failure.status === 401 || (failure.status >= 500 && !sound)) return "later";
+    updatePending(key, { why: failure.message, status: failure.status });
   }
   return "next";
 }

@@ -36,14 +36,14 @@ const question = signal(null); // {code, values, decide}: the server's question 
 export async function signInByLink(link, confirmation) {
   try {
     return await api.signIn(link, confirmation);
-  } catch (problem) {
-    if (problem.status === 409) return (await confirmLink(problem)) ? signInByLink(link, problem.values) : api.getSession();
-    if (problem.status !== 401) throw problem;
+  } catch (failure) {
+    if (failure.status === 409) return (await confirmLink(failure)) ? signInByLink(link, failure.values) : api.getSession();
+    if (failure.status !== 401) throw failure;
     return api.getSession();
   }
 }
 
-/** @param {{code: string, values: Record<string, any>}} problem @returns {Promise<boolean>} */
+/** @param {{code: string, values: Record<string, any>}} failure @returns {Promise<boolean>} */
 async function confirmLink({ code, values }) {
   const isConfirmed = await new Promise((decide) => {
     question.value = { code, values, decide };

@@ -149,12 +149,12 @@ export async function retry({ id, turn }) {
   });
   try {
     await api.retryReply(id);
-  } catch (problem) {
+  } catch (failure) {
     batch(() => {
       if (reason) failureReasons.value = { ...failureReasons.value, [id]: reason };
       if (endings.value[turn] === "waiting") setEnding(turn, ending);
     });
-    throw problem;
+    throw failure;
   }
 }
 
@@ -264,8 +264,8 @@ export async function load() {
 }
 
 /** Loads the newest messages if the message in the middle of the window was deleted. */
-function newestIfDeleted(problem) {
-  if (problem.status !== 404) throw problem;
+function newestIfDeleted(failure) {
+  if (failure.status !== 404) throw failure;
   return api.listMessages();
 }
 

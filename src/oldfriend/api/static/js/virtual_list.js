@@ -13,14 +13,14 @@ const HEIGHT_TOLERANCE_PX = 0.6;
  * @param {object} props
  * @param {any[]} props.items
  * @param {(item: any) => string} props.keyOf
- * @param {(item: any, index: number) => any} props.draw renders the content of a row
+ * @param {(item: any, index: number) => any} props.renderRow renders the content of a row
  * @param {string} props.label accessible name of the list
  * @param {number} [props.total] number of items, including those not loaded yet
  * @param {() => void} [props.onNearEnd] called near the end of the loaded items
- * @param {string} [props.of] identity of the list: when it changes, the list scrolls to its top */
-export function VirtualList({ items, keyOf, draw, label, total = items.length, onNearEnd, of = "" }) {
+ * @param {string} [props.listKey] identity of the list: when it changes, the list scrolls to its top */
+export function VirtualList({ items, keyOf, renderRow, label, total = items.length, onNearEnd, listKey = "" }) {
   const list = useRef(null);
-  const stateRef = useRef({ heights: new Map(), sum: 0, of, anchor: null, focus: null, current: null });
+  const stateRef = useRef({ heights: new Map(), sum: 0, listKey, anchor: null, focus: null, current: null });
   const [span, setSpan] = useState([0, 30]);
   const [, redraw] = useState(0);
   const tops = computeTops(items, keyOf, stateRef.current);
@@ -55,8 +55,8 @@ export function VirtualList({ items, keyOf, draw, label, total = items.length, o
   }, []);
   useLayoutEffect(() => {
     const state = stateRef.current;
-    if (state.of !== of) {
-      state.of = of;
+    if (state.listKey !== listKey) {
+      state.listKey = listKey;
       state.anchor = null;
       findScroller(list.current).scrollTop = 0;
     }
@@ -99,7 +99,7 @@ export function VirtualList({ items, keyOf, draw, label, total = items.length, o
       const key = keyOf(items[index]);
       return html`<li class="row" key=${key} data-key=${key} aria-setsize=${total} aria-posinset=${index + 1}
         tabindex=${(reachable ?? keyOf(items[rendered[0]])) === key ? 0 : -1}
-        style=${{ transform: `translateY(${tops[index]}px)` }}>${draw(items[index], index)}</li>`;
+        style=${{ transform: `translateY(${tops[index]}px)` }}>${renderRow(items[index], index)}</li>`;
     })}
   </ul>`;
 }

@@ -80,8 +80,8 @@ function Buttons({ message: { id, buttons } }) {
       if (store.hasLater.value) await store.showNewest().catch(() => {});
       const sent = await api.pressButton(id, command);
       if (sent) store.addMessage(sent); // null if another page has pressed it: the buttons here stay disabled
-    } catch (problem) {
-      setError(problem.status ? problem.message : t("lost"));
+    } catch (failure) {
+      setError(failure.status ? failure.message : t("lost"));
       setSending(false);
     }
   };
@@ -111,8 +111,8 @@ function OwnMessage({ message }) {
       if (text.trim() && text !== message.text) store.updateMessage(await api.editMessage(message.id, text));
       close();
       setError("");
-    } catch (problem) {
-      setError(problem.status ? problem.message : t("lost"));
+    } catch (failure) {
+      setError(failure.status ? failure.message : t("lost"));
     }
   };
   const resend = () => {
@@ -158,8 +158,8 @@ function MissingReply({ message }) {
     setError("");
     try {
       await store.retry(message);
-    } catch (problem) {
-      setError(problem.status ? problem.message : t("lost"));
+    } catch (failure) {
+      setError(failure.status ? failure.message : t("lost"));
     }
   };
   const reason = store.failureReasons.value[message.id];
@@ -200,7 +200,7 @@ export async function openReceipt(message) {
   const opener = document.activeElement;
   try {
     store.drawer.value = { kind: "receipt", opener, receipt: await api.loadReceipt(message.id) };
-  } catch (problem) {
-    store.drawer.value = { kind: "problem", opener, text: problem.status ? problem.message : t("lost") };
+  } catch (failure) {
+    store.drawer.value = { kind: "problem", opener, text: failure.status ? failure.message : t("lost") };
   }
 }

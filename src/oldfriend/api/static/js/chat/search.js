@@ -27,8 +27,8 @@ export function ChatSearch({ onClose, onLeave, onShow }) {
       if (words !== query.value || deletionCount !== store.rewriteCount.value) return;
       setResults((previous) => page && { words, items: [...(cursor ? previous.items : []), ...page.items].slice(0, MAX_RESULTS), next: page.next });
       setError("");
-    } catch (problem) {
-      setError(problem.status ? problem.message : t("lost"));
+    } catch (failure) {
+      setError(failure.status ? failure.message : t("lost"));
     }
   };
   useEffect(() => {

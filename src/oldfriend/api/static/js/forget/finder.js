@@ -24,8 +24,8 @@ export function Finder({ keepFocus }) {
         const [messages, beliefs] = await Promise.all([api.searchMessages(query), api.searchBeliefs(query)]);
         if (isCurrent) setResults([...beliefs.items.slice(0, MAX_RESULTS), ...messages.items.slice(0, MAX_RESULTS)]);
         setError("");
-      } catch (problem) {
-        setError(problem.message || t("lost"));
+      } catch (failure) {
+        setError(failure.message || t("lost"));
       }
     };
     const timer = setTimeout(search, DEBOUNCE_MS);

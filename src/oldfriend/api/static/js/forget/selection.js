@@ -38,8 +38,8 @@ export async function loadPreview(newSelection) {
   try {
     const loaded = await request("/forget/preview", { method: "POST", json: toRequest(newSelection) });
     if (requestNumber === requestCount) preview.value = loaded;
-  } catch (problem) {
-    if (requestNumber === requestCount) error.value = problem.status ? problem.message : "lost";
+  } catch (failure) {
+    if (requestNumber === requestCount) error.value = failure.status ? failure.message : "lost";
   }
 }
 
@@ -65,9 +65,9 @@ export async function forget() {
     selection.value = {};
     preview.value = null;
     return true;
-  } catch (problem) {
-    if (problem.status === 412) await loadPreview(selection.value);
-    error.value = problem.status ? problem.message : "lost";
+  } catch (failure) {
+    if (failure.status === 412) await loadPreview(selection.value);
+    error.value = failure.status ? failure.message : "lost";
     return false;
   } finally {
     isBusy.value = false;

@@ -34,23 +34,23 @@ async function poll() {
   let delayMs = 0;
   try {
     delayMs = (await loadState()) ? POLL_MS : 0;
-  } catch (problem) {
-    delayMs = isTemporary(problem) ? RETRY_DELAY_MS : 0;
-    throw problem;
+  } catch (failure) {
+    delayMs = isTemporary(failure) ? RETRY_DELAY_MS : 0;
+    throw failure;
   } finally {
     clearTimeout(timer);
     if (delayMs && ownSession && ownSession === pollSession) timer = setTimeout(() => poll().catch(ignoreApiError), delayMs);
   }
 }
 
-/** Keeps the last loaded state on an API error; rethrows any other error. @param {unknown} problem */
-function ignoreApiError(problem) {
-  if (!(problem instanceof ApiError)) throw problem;
+/** Keeps the last loaded state on an API error; rethrows any other error. @param {unknown} failure */
+function ignoreApiError(failure) {
+  if (!(failure instanceof ApiError)) throw failure;
 }
 
-/** Whether a request may succeed when retried: the server was not reached, or failed. @param {unknown} problem */
-function isTemporary(problem) {
-  return problem instanceof ApiError && (problem.status === 0 || problem.status >= 500);
+/** Whether a request may succeed when retried: the server was not reached, or failed. @param {unknown} failure */
+function isTemporary(failure) {
+  return failure instanceof ApiError && (failure.status === 0 || failure.status >= 500);
 }
 
 /** Loads uploads, imports and learning; returns whether anything is in progress. */
@@ -103,9 +103,9 @@ export async function uploadFiles(files) {
       await (/\.ics$/i.test(file.name) ? readCalendar(file, true, onProgress) : sendFile("/uploads", file, onProgress));
       show([]);
       await poll();
-    } catch (problem) {
-      if (!(problem instanceof ApiError)) throw problem;
-      show([{ name: file.name, percent: 0, why: problem.message }]);
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+      show([{ name: file.name, percent: 0, why: failure.message }]);
     }
   }
 }

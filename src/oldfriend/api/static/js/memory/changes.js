@@ -56,7 +56,7 @@ export function Changes() {
       ? formatChangeCounts(page.counts)
       : t("memory_nothing_changed", { from: formatCalendarDay(from), to: formatCalendarDay(to) })}</p>
       <${VirtualList} items=${page.items} keyOf=${(each) => each.belief.id} total=${page.counts.added + page.counts.changed + page.counts.ended}
-        label=${t("memory_what_changed_title")} of=${`${from} ${to}`} onNearEnd=${loadMore} draw=${(each) => html`<${Change} ...${each} />`} />`}`;
+        label=${t("memory_what_changed_title")} listKey=${`${from} ${to}`} onNearEnd=${loadMore} renderRow=${(each) => html`<${Change} ...${each} />`} />`}`;
 }
 
 /** The ISO date before another; "" for "". @param {string} iso */

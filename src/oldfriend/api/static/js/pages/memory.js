@@ -55,7 +55,7 @@ function GroupedBeliefs() {
     return html`${startsGroup && html`<h3 class="group">${t(group.phrase)} <span class="count">${formatCount(countInGroup(group, beliefs.kinds))}</span></h3>`}${
       belief.id === rejected?.belief.id ? html`<${RejectedRow} ...${rejected} />` : html`<${BeliefRow} belief=${belief} />`}`;
   };
-  return html`<${VirtualList} items=${beliefs.items} keyOf=${(each) => each.id} draw=${draw} total=${beliefs.total} of=${beliefs.listKey}
+  return html`<${VirtualList} items=${beliefs.items} keyOf=${(each) => each.id} renderRow=${draw} total=${beliefs.total} listKey=${beliefs.listKey}
     label=${t("memory_title")} onNearEnd=${beliefList.loadMore} />`;
 }
 

@@ -113,8 +113,8 @@ function Cards() {
         aria-pressed=${kinds.value.includes(kind)} onClick=${() => toggleKind(kind)}>${t(KINDS[kind])}</button>`)}</p></div>
     ${error.value && html`<p class="bad" role="alert">${error.value}</p>`}<${ListError} /><${UndoToast} />
     ${loaded && !loaded.items.length && html`<p class="empty">${searchText.value ? t("search_none", { words: searchText.value }) : t("people_none_so")}</p>`}
-    ${loaded && loaded.items.length > 0 && html`<${VirtualList} items=${groupIntoRows(loaded.items, columns)} keyOf=${(each) => each.key} draw=${(row) => html`<${Row} row=${row} />`}
-      label=${t("people_title")} of=${`${searchText.value} ${kinds.value} ${columns}`} onNearEnd=${loadMore} />`}`;
+    ${loaded && loaded.items.length > 0 && html`<${VirtualList} items=${groupIntoRows(loaded.items, columns)} keyOf=${(each) => each.key} renderRow=${(row) => html`<${Row} row=${row} />`}
+      label=${t("people_title")} listKey=${`${searchText.value} ${kinds.value} ${columns}`} onNearEnd=${loadMore} />`}`;
 }
 
 /** An example card, shown while no entity is known. */

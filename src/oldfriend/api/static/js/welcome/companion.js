@@ -70,8 +70,8 @@ function Draft({ longest, onTake, runSynced }) {
     setError("");
     try {
       setDraft(await draftsApi.create(text, withModel));
-    } catch (problem) {
-      setError(problem.message || t("lost"));
+    } catch (failure) {
+      setError(failure.message || t("lost"));
     }
     setBusy(false);
   };
