@@ -166,7 +166,7 @@ def is_laughed_off(span: QuoteSpan, view: SegmentView) -> bool:
     start, end = next(iter(split_clauses(answer.text)), (0, 0))
     opening = fold_punctuation(answer.text[start:end])
     cues = load_cues_for(answer.text, answer.language)[:1]
-    return any(each.joke.search(opening) or each.laugh.search(opening) for each in cues)
+    return any(each.joke.search(opening) or each.laughter.search(opening) for each in cues)
 
 
 def is_borrowed(message: Message, *, before: int | None = None) -> bool:
@@ -189,7 +189,7 @@ def is_unreal(message: Message) -> bool:
     return (
         is_joke_or_dream(message)
         or ends_with_waking(message)
-        or cues.night.search(plain) is not None
+        or cues.dream_night.search(plain) is not None
         or any(
             begins_with_sigh(each, cues) or begins_supposing(each, cues)
             for each in find_sentences(message.text)
@@ -203,7 +203,7 @@ def has_waking_beside(span: QuoteSpan) -> bool:
     return any(
         found.end() <= span.start or span.end <= found.start()
         for cues in load_cues_for(span.message.text, span.message.language)[:1]
-        for found in cues.wake.finditer(plain)
+        for found in cues.waking.finditer(plain)
     )
 
 
@@ -211,7 +211,7 @@ def ends_with_waking(message: Message) -> bool:
     """Tell whether a message tells something of its author, and behind it that they woke."""
     plain = fold_punctuation(message.text)
     cues = load_cues_for(message.text, message.language)[0]
-    *_, end = 0, *(found.start() for found in cues.wake.finditer(plain))
+    *_, end = 0, *(found.start() for found in cues.waking.finditer(plain))
     return cues.self.search(plain, 0, end) is not None
 
 
@@ -233,7 +233,7 @@ def begins_supposing(sentence: SentenceSpan, cues: AttributionCues) -> bool:
 
     A condition ("if I'm late") is over with its sentence.
     """
-    found = cues.if_.match(sentence.text.lstrip()[:MAX_SENTENCE_CHARS])
+    found = cues.condition.match(sentence.text.lstrip()[:MAX_SENTENCE_CHARS])
     return found is not None and not get_cue_words(cues.language).condition.search(found.group())
 
 
@@ -246,7 +246,7 @@ def begins_with_sigh(sentence: SentenceSpan, cues: AttributionCues) -> bool:
     if not opening or opening[0] not in INTERJECTIONS:
         return False
     plain = " ".join(opening)
-    return any(each.search(plain) for each in (cues.likes, cues.yes, cues.not_))
+    return any(each.search(plain) for each in (cues.likes, cues.affirmation, cues.negation))
 
 
 def is_thought_of_another(span: QuoteSpan) -> bool:
@@ -285,7 +285,7 @@ def speaks_of_dreams(message: Message) -> bool:
     """Tell whether a message speaks of dreams, perhaps of none: "the dream of my life"."""
     plain = fold_punctuation(message.text)
     return any(
-        each.vision.search(plain) for each in load_cues_for(message.text, message.language)[:1]
+        each.dream_noun.search(plain) for each in load_cues_for(message.text, message.language)[:1]
     )
 
 
@@ -293,7 +293,7 @@ def find_unreal_words(message: Message) -> Iterator[tuple[int, int]]:
     """Yield where a message says that something is a joke, a dream or a rumor."""
     plain = fold_punctuation(message.text)
     for cues in load_cues_for(message.text, message.language)[:1]:
-        for each in (cues.joke, cues.dream, cues.according):
+        for each in (cues.joke, cues.dream, cues.attribution):
             yield from (found.span() for found in each.finditer(plain))
 
 

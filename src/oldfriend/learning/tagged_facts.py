@@ -210,5 +210,5 @@ def is_read_by_rules(message: Message, clause: TaggedClause, claims: Iterable[Cl
 def split_at_and(words: str, message: Message) -> list[str]:
     """Return the parts of a clause that an "and" joins; none if there is none."""
     cues = load_cues_for(message.text, message.language)[:1]
-    parts = [part for each in cues for part in each.and_.split(words.lower())]
+    parts = [part for each in cues for part in each.continuation.split(words.lower())]
     return parts if len(parts) > 1 else []

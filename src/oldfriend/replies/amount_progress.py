@@ -165,7 +165,7 @@ def is_no_deed(tokens: Sequence[Token], told: ToldAmount, text: str, language: s
     """Whether a clause plans, supposes or compares an amount: "12 km if my knees let me"."""
     beside = [each for at, each in enumerate(tokens) if at != told.end]  # "24 more"
     is_supposed = any(each.is_any("not_told") for each in beside)
-    return is_supposed or load_cues(language).unsure.search(fold_punctuation(text)) is not None
+    return is_supposed or load_cues(language).hedge.search(fold_punctuation(text)) is not None
 
 
 def is_for_total(clause: ToldClause, total: GoalTotal, words: GoalWords, book: RuleBook) -> bool:

@@ -327,7 +327,7 @@ def is_enough(goal: Goal, told: str, language: str) -> bool:
 
 def list_deeds(sentence: Sentence, phrases: GoalPhrases, book: RuleBook) -> Iterator[Deed]:
     """Yield what a sentence says somebody has done, also without an object."""
-    if sentence.is_question or load_cues(book.language).not_.search(
+    if sentence.is_question or load_cues(book.language).negation.search(
         fold_punctuation(sentence.plain)
     ):
         return

@@ -97,7 +97,7 @@ def test_every_detectable_language_has_attribution_cues(language: str) -> None:
     """Those with a pack, and those without one."""
     cues = load_cues(language)
 
-    assert cues.rework.pattern
+    assert cues.rewriting.pattern
     assert cues.says.pattern
     assert len(fold_punctuation("Ｉ’m ＯＫ")) == len("Ｉ’m ＯＫ")
 

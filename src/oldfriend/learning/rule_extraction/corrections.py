@@ -155,7 +155,7 @@ def denied_and_told(sentence: Sentence, book: RuleBook) -> tuple[Due, Due] | Non
     for part in PART.split(sentence.words):
         due = due_in(part, message, book)
         if due is not None:
-            is_denied = cues.not_.search(fold_punctuation(part)) is not None
+            is_denied = cues.negation.search(fold_punctuation(part)) is not None
             (denied if is_denied else said).append(due)
     return (denied[0], said[0]) if len(denied) == len(said) == 1 else None
 

@@ -16,12 +16,12 @@ def is_affirmative(message: Message) -> bool:
     """Return whether a message begins with a yes, without laughter, doubt or denial."""
     plain = fold_punctuation(message.text).strip(" .!,。！，~")
     for cues in load_cues_for(message.text, message.language):
-        found = cues.yes.search(plain)
+        found = cues.affirmation.search(plain)
         if found is None or (cues.is_unspaced and CONTINUATIONS.match(plain, found.end())):
             continue
         if len(WORD.findall(plain[: found.start()])) >= MAX_LEADING_WORDS:
             continue
-        doubts = (cues.unsure, cues.joke, cues.laugh, cues.not_)
+        doubts = (cues.hedge, cues.joke, cues.laughter, cues.negation)
         if not any(each.search(plain) for each in doubts):
             return True
     return False

@@ -99,9 +99,9 @@ def is_interrogative(claim: Claim, matched: MatchedClause) -> bool:
         and "?" in matched.plain[matched.first_shared :]
     ):
         return "?" in matched.clause or matched.cues.is_unspaced
-    return matched.cues.asks.search(matched.clause) is not None and not matched.cues.asks.search(
-        claim.text
-    )
+    return matched.cues.rhetorical.search(
+        matched.clause
+    ) is not None and not matched.cues.rhetorical.search(claim.text)
 
 
 def is_sarcastic(claim: Claim, matched: MatchedClause) -> bool:
@@ -123,7 +123,7 @@ def is_smirked_at(claim: Claim, span: QuoteSpan, matches: Iterable[MatchedClause
 
 
 def _is_negated_before(matched: MatchedClause, at: int) -> bool:
-    return matched.cues.not_.search(matched.plain[max(0, at - LEADING_WINDOW) : at]) is not None
+    return matched.cues.negation.search(matched.plain[max(0, at - LEADING_WINDOW) : at]) is not None
 
 
 def is_unprompted_yes(matches: Iterable[MatchedClause], span: QuoteSpan, view: SegmentView) -> bool:
@@ -134,7 +134,7 @@ def is_unprompted_yes(matches: Iterable[MatchedClause], span: QuoteSpan, view: S
     for matched in matches:
         words = WORD.findall(matched.plain)[:OPENING_WORDS]
         plain = " ".join(words)
-        yes_matches = list(matched.cues.yes.finditer(plain))
+        yes_matches = list(matched.cues.affirmation.finditer(plain))
         is_emphatic = len(yes_matches) > 1 or (
             bool(yes_matches) and bool(words) and words[0] in INTERJECTIONS
         )
@@ -146,7 +146,7 @@ def is_unprompted_yes(matches: Iterable[MatchedClause], span: QuoteSpan, view: S
 def is_joke(claim: Claim, matched: MatchedClause) -> bool:
     """Return whether the sentence, or a short one after it, says that it is a joke."""
     short = matched.next_sentence if len(matched.next_sentence.split()) <= MAX_ASIDE_WORDS else ""
-    is_taken_back = matched.cues.take_back.fullmatch(short.strip()) and not is_stated_negatively(
+    is_taken_back = matched.cues.retraction.fullmatch(short.strip()) and not is_stated_negatively(
         claim
     )
     if is_taken_back or matched.cues.joke.search(short) or is_reversed(claim, matched):
@@ -166,13 +166,13 @@ def is_reversed(claim: Claim, matched: MatchedClause) -> bool:
     tail = matched.plain[start:].strip(ENDINGS)
     if "?" in matched.plain or start < matched.last_shared or is_stated_negatively(claim):
         return False
-    is_denied = _has_negation(claim.text, matched) or matched.cues.not_.search(matched.clause)
-    endings = (matched.cues.take_back, matched.cues.not_)
+    is_denied = _has_negation(claim.text, matched) or matched.cues.negation.search(matched.clause)
+    endings = (matched.cues.retraction, matched.cues.negation)
     return not is_denied and any(each.fullmatch(tail) for each in endings)
 
 
 def _has_negation(text: str, matched: MatchedClause) -> bool:
-    return matched.cues.not_.search(fold_punctuation(text)) is not None
+    return matched.cues.negation.search(fold_punctuation(text)) is not None
 
 
 def _is_about_clause(matched: MatchedClause, at: int) -> bool:
@@ -185,7 +185,7 @@ def _is_laughed_at(matched: MatchedClause, short: str) -> bool:
     """Return whether only laughter follows the clause."""
     laughs = [
         each.start()
-        for each in matched.cues.laugh.finditer(
+        for each in matched.cues.laughter.finditer(
             matched.plain, min(matched.first_shared, matched.end)
         )
     ]
@@ -196,12 +196,12 @@ def _is_laughed_at(matched: MatchedClause, short: str) -> bool:
     ]
     if any(_is_trailing(matched, at) for at in laughs):
         return True
-    return bool(LAUGHING_EMOJI & set(short) or matched.cues.laugh.match(short.strip()))
+    return bool(LAUGHING_EMOJI & set(short) or matched.cues.laughter.match(short.strip()))
 
 
 def _is_trailing(matched: MatchedClause, at: int) -> bool:
     """Return whether nothing else is said between a clause and a laugh, nor after the laugh."""
-    behind = matched.cues.laugh.sub(" ", matched.plain[at:])
+    behind = matched.cues.laughter.sub(" ", matched.plain[at:])
     texts = (matched.plain[matched.end : at], behind)
     return not any(any(map(str.isalnum, each)) for each in texts)
 
@@ -212,7 +212,7 @@ def is_hypothetical(claim: Claim, matched: MatchedClause) -> bool:
     if _is_conditional(claim, matched):
         return True
     is_lasting = claim.kind == "fact" and (claim.key or cues.self.search(matched.before))
-    if is_lasting and cues.night.search(matched.before):
+    if is_lasting and cues.dream_night.search(matched.before):
         return True  # one night proves nothing lasting
     wide = split_clause_bounds(matched.plain, cues, with_and=False)
     start = max((a for a, _ in wide if a <= matched.start), default=0)
@@ -225,12 +225,12 @@ def is_hypothetical(claim: Claim, matched: MatchedClause) -> bool:
         or not KINDS_BY_NAME[claim.kind].must_be_certain
     ):
         return False
-    return cues.unsure.search(matched.clause) is not None and not cues.unsure.search(claim_text)
+    return cues.hedge.search(matched.clause) is not None and not cues.hedge.search(claim_text)
 
 
 def _is_conditional(claim: Claim, matched: MatchedClause) -> bool:
     cues = matched.cues
-    if cues.if_.search(fold_punctuation(claim.text)):
+    if cues.condition.search(fold_punctuation(claim.text)):
         return False
     if claim.kind == "preference" and not cues.wish.search(matched.plain):
         return False  # a preference under a condition is still a preference
@@ -242,12 +242,12 @@ def _is_conditional(claim: Claim, matched: MatchedClause) -> bool:
 def _sets_condition(claim: Claim, matched: MatchedClause, start: int, end: int) -> bool:
     """Return whether a clause sets a condition for the claim."""
     cues, clause = matched.cues, matched.plain[start:end]
-    found = cues.if_.search(clause)
+    found = cues.condition.search(clause)
     if found is None or not _begins_clause(clause, found.start(), cues):
         return False
     if clause.endswith(":") and not get_cue_words(cues.language).condition.search(clause):
         return True  # "let us suppose:" opens what a condition ("if you ask me:") would end
-    is_over = cues.otherwise.search(matched.plain[end : matched.first_shared]) is not None
+    is_over = cues.resumption.search(matched.plain[end : matched.first_shared]) is not None
     if is_over or clause[found.end() : found.end() + 1] == ",":
         return False
     is_polite = cues.you.match(clause[found.end() :].lstrip()) or (
@@ -263,7 +263,7 @@ def _is_unconditional(claim: Claim, clause: str, matched: MatchedClause) -> bool
     is_lasting = KINDS_BY_NAME[claim.kind].is_lasting and bool(claim.key or claim.pattern)
     if not is_lasting or matched.cues.is_unspaced:
         return _has_shared_terms(claim, clause, matched)
-    moods = (matched.cues.wish, matched.cues.unreal)
+    moods = (matched.cues.wish, matched.cues.irrealis)
     return clause.endswith(":") or not any(each.search(matched.plain) for each in moods)
 
 
@@ -280,7 +280,7 @@ def _begins_clause(clause: str, at: int, cues: AttributionCues) -> bool:
     before = clause[:at].split()
     if cues.is_unspaced or not before:
         return True
-    joints = (cues.and_, cues.but, cues.otherwise)
+    joints = (cues.continuation, cues.contrast, cues.resumption)
     if len(before) == 1 and before[0].strip(",") in INTERJECTIONS:
         return True
     return len(before) == 1 and any(each.fullmatch(before[0].strip(",")) for each in joints)
@@ -294,10 +294,10 @@ def _has_shared_terms(claim: Claim, clause: str, matched: MatchedClause) -> bool
 
 def has_almost_happened(claim: Claim, matched: MatchedClause) -> bool:
     """Return whether an event only nearly happened; "nearly twenty" is an amount instead."""
-    found = matched.cues.almost.search(matched.clause)
+    found = matched.cues.near_miss.search(matched.clause)
     if found is None or not KINDS_BY_NAME[claim.kind].is_refuted_by_doubt or claim.effect != "new":
         return False
-    if matched.cues.almost.search(fold_punctuation(claim.text)):
+    if matched.cues.near_miss.search(fold_punctuation(claim.text)):
         return False
     behind = matched.clause[found.end() :]
     begin = matched.start + found.end()
@@ -320,7 +320,7 @@ def _is_negated_elsewhere(matched: MatchedClause) -> bool:
     """Return whether the negation is far before the claim's words, or is undone by another."""
     language = matched.cues.language
     found = [
-        *matched.cues.not_.finditer(matched.clause),
+        *matched.cues.negation.finditer(matched.clause),
         *iter_negations(matched.clause, language),
     ]
     if not found:
@@ -346,7 +346,7 @@ def is_negated(claim: Claim, matched: MatchedClause) -> bool:
     if claim.kind == "triple" or matched.first_shared == len(matched.plain):
         return False
     language, claim_texts = matched.cues.language, (claim.text, claim.value)
-    if any(matched.cues.not_.search(fold_punctuation(each)) for each in claim_texts):
+    if any(matched.cues.negation.search(fold_punctuation(each)) for each in claim_texts):
         return False
     if not matched.cues.is_unspaced and _is_negated_elsewhere(matched):
         return False
@@ -367,7 +367,7 @@ def is_negated(claim: Claim, matched: MatchedClause) -> bool:
         )
     else:
         is_clause_negated, *are_claims_negated = (
-            bool(matched.cues.not_.search(fold_punctuation(each)))
+            bool(matched.cues.negation.search(fold_punctuation(each)))
             for each in (matched.clause, *claim_texts)
         )
     return is_clause_negated and not any(are_claims_negated)

@@ -50,7 +50,7 @@ class SubjectMarker:
 def is_reported_speech(claim: Claim, matched: MatchedClause, view: SegmentView) -> bool:
     """Return whether somebody else says it, and the claim does not say who."""
     cues = matched.cues
-    found = _find_saying_verb(matched) or cues.according.search(matched.plain)
+    found = _find_saying_verb(matched) or cues.attribution.search(matched.plain)
     if _get_quotation_end(matched) > 0:
         return False
     if (
@@ -141,7 +141,8 @@ def is_about_other_person(claim: Claim, matched: MatchedClause, view: SegmentVie
 def _switches_to_speaker(matched: MatchedClause, at: int) -> bool:
     """Return whether a "but" follows somebody's name, and the speaker is named after it."""
     buts = [
-        each.end() for each in matched.cues.but.finditer(matched.plain, at, matched.first_shared)
+        each.end()
+        for each in matched.cues.contrast.finditer(matched.plain, at, matched.first_shared)
     ]
     return bool(buts) and matched.cues.self.search(matched.plain, buts[-1]) is not None
 
@@ -322,7 +323,7 @@ def _is_accompanying(plain: str, start: int, end: int, cues: AttributionCues) ->
     """Return whether somebody only accompanies: "with my sister", 和妹妹, 妹と."""
     traits = get_traits(cues.language)
     if traits.is_cjk and not traits.is_han:
-        return cues.beside.match(plain, end) is not None
+        return cues.governing_word.match(plain, end) is not None
     if traits.is_han and cues.other.match(plain, start) and plain[start - 1 : start].isalpha():
         return True
     if cues.is_unspaced:
@@ -331,11 +332,11 @@ def _is_accompanying(plain: str, start: int, end: int, cues: AttributionCues) ->
     words = plain[:start].split()
     while words and (cues.self.fullmatch(words[-1]) or cues.article.fullmatch(words[-1])):
         words.pop()
-    return bool(words) and cues.beside.fullmatch(words[-1].strip(",.")) is not None
+    return bool(words) and cues.governing_word.fullmatch(words[-1].strip(",.")) is not None
 
 
 def _list_endings(cues: AttributionCues) -> list[str]:
-    return [each for each in cues.beside.pattern.split("|") if each]
+    return [each for each in cues.governing_word.pattern.split("|") if each]
 
 
 def _ends_with_self(teller: str, cues: AttributionCues) -> bool:

@@ -112,7 +112,7 @@ def split_clause_bounds(
     plain: str, cues: AttributionCues, *, with_and: bool = True
 ) -> list[tuple[int, int]]:
     """Return the bounds of the clauses of a folded sentence."""
-    joints = [cues.but, cues.and_] if with_and else [cues.but]
+    joints = [cues.contrast, cues.continuation] if with_and else [cues.contrast]
     ends = {each.end() for each in CLAUSE_MARKS.finditer(plain)}
     starts = {each.start() for joint in joints for each in joint.finditer(plain)}
     bounds = sorted({0, len(plain), *ends, *starts})

@@ -250,7 +250,7 @@ def _is_denied(text: str, language: str) -> bool:
     plain = fold_punctuation(text)
     return (
         is_text_negated(text, language)
-        or any(each.not_.search(plain) for each in load_cues_for(text, language)[:1])
+        or any(each.negation.search(plain) for each in load_cues_for(text, language)[:1])
         or get_cue_words(language).negation.search(fold_characters(text)) is not None
     )
 

@@ -152,15 +152,15 @@ def is_typed_by_another(message: Message, view: SegmentView) -> bool:
     own_words = {word.casefold() for name in own_names for word in WORD.findall(name)}
     head = message.text[sentence.start : sentence.end].split(",")[0]
     for cues in load_cues_for(message.text, message.language)[:1]:
-        plain = cues.hello.sub(" ", fold_punctuation(head), count=1)
+        plain = cues.greeting.sub(" ", fold_punctuation(head), count=1)
         names = [
             word
             for word in WORD.findall(head)
             if word[0].isupper() and not is_date_word(word, cues.language)
         ]
-        rest = WORD.findall(cues.typing.sub(" ", plain))
+        rest = WORD.findall(cues.introduction.sub(" ", plain))
         is_named = 0 < len(rest) <= MAX_NAME_WORDS and {*map(str.lower, names)} >= {*rest}
-        if is_named and cues.typing.search(plain):
+        if is_named and cues.introduction.search(plain):
             return own_words.isdisjoint(rest)
     return False
 
@@ -168,7 +168,7 @@ def is_typed_by_another(message: Message, view: SegmentView) -> bool:
 def is_roleplay(message: Message, view: SegmentView) -> bool:
     """Return whether a message belongs to a role play that an earlier message opened."""
     cues = load_cues_for(message.text, message.language)
-    if any(each.leave.search(fold_punctuation(message.text)) for each in cues):
+    if any(each.game_exit.search(fold_punctuation(message.text)) for each in cues):
         return False
     before = view.list_before(message)[-ROLEPLAY_LOOKBACK:]
     if not before or before[-1].trust != "companion":
@@ -179,7 +179,7 @@ def is_roleplay(message: Message, view: SegmentView) -> bool:
         if each.trust == "person":
             if is_role_play_opening(each.text, each.language):
                 return True
-            if any(cue.leave.search(fold_punctuation(each.text)) for cue in cues):
+            if any(cue.game_exit.search(fold_punctuation(each.text)) for cue in cues):
                 return False
     return False
 

@@ -345,13 +345,14 @@ def is_laughing_no(answer: Message) -> bool:
     first_sentence = SENTENCE_BREAK.split(answer.text, maxsplit=1)[0]
     bare_answers = get_cue_words(answer.language).assent
     for cues in load_cues_for(answer.text, answer.language):
-        if cues.yes.match(opening):
+        if cues.affirmation.match(opening):
             return False
-        if cues.joke.match(opening) and cues.take_back.match(opening):
+        if cues.joke.match(opening) and cues.retraction.match(opening):
             return True
-        jests = (cues.joke.search(opening), cues.laugh.search(fold_punctuation(first_sentence)))
+        jests = (cues.joke.search(opening), cues.laughter.search(fold_punctuation(first_sentence)))
         is_no = any(
-            cues.take_back.fullmatch(word) or (word in bare_answers and cues.not_.fullmatch(word))
+            cues.retraction.fullmatch(word)
+            or (word in bare_answers and cues.negation.fullmatch(word))
             for word in opening.split()[:2]
         )
         if is_no and (any(jests) or LAUGHING_EMOJI & set(first_sentence)):
@@ -368,14 +369,14 @@ def calls_itself_joke(answer: Message) -> bool:
     sentence = SENTENCE_BREAK.split(answer.text.strip(), maxsplit=1)[0][:MAX_SENTENCE_CHARS]
     plain = LENGTHENED.sub(r"\1", fold_punctuation(sentence))
     cues = load_cues_for(answer.text, answer.language)[0]
-    if cues.yes.match(plain):
+    if cues.affirmation.match(plain):
         return False
     ironic = get_cue_words(answer.language).ironic
     jokes = [found.group() for each in (cues.joke, ironic) for found in each.finditer(plain)]
-    if any(not (cues.yes.search(each) or cues.if_.search(each)) for each in jokes):
+    if any(not (cues.affirmation.search(each) or cues.condition.search(each)) for each in jokes):
         return True
-    is_no = any(each.search(plain) for each in (cues.take_back, cues.not_))
-    return is_no and cues.laugh.match(plain) is not None
+    is_no = any(each.search(plain) for each in (cues.retraction, cues.negation))
+    return is_no and cues.laughter.match(plain) is not None
 
 
 def is_companion_suggestion(claim: Claim, span: QuoteSpan, view: SegmentView) -> bool:

@@ -44,7 +44,7 @@ def find_direct_speech(
             gap = SPEECH_GAP_WIDE.match(rest) if main_cues.is_unspaced else SPEECH_GAP.match(rest)
             is_bare = main_cues.is_unspaced or is_pro_drop(main_cues)
             oneself = main_cues.subject if is_pro_drop(main_cues) else main_cues.self
-            if gap is None or oneself.search(gap.group()) or main_cues.but.search(gap.group()):
+            if gap is None or oneself.search(gap.group()) or main_cues.contrast.search(gap.group()):
                 continue
             first_person = main_cues.self if is_bare else main_cues.subject
             if first_person.match(rest, gap.end()):

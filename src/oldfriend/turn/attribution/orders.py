@@ -49,7 +49,7 @@ def find_lead_end(folded: str, cues: AttributionCues) -> int:
     start = 0
     if asked := cues.please.match(folded):
         start = _skip_marks(folded, asked.end())
-    order = cues.remind.match(folded, start)
+    order = cues.memory_order.match(folded, start)
     if order is None:
         return 0
     place = _skip_marks(folded, order.end())
@@ -67,7 +67,7 @@ def find_tail_start(folded: str, cues: AttributionCues) -> int:
     They stand behind a pause, or behind words that ask for something: "… please remember".
     """
     end = len(folded)
-    orders = deque(cues.remind.finditer(folded), maxlen=MAX_ORDERS)
+    orders = deque(cues.memory_order.finditer(folded), maxlen=MAX_ORDERS)
     while orders:
         order = orders.pop()
         between = folded[order.end() : end].strip(MARKS)
@@ -86,7 +86,7 @@ def _find_request_start(before: str, cues: AttributionCues) -> tuple[int, bool]:
     """Return where "and please" begins at the end of a text, and whether it asks."""
     end, is_asked = len(before.rstrip(MARKS)), False
     for _ in range(2):
-        for link in (cues.please, cues.and_, cues.but):
+        for link in (cues.please, cues.continuation, cues.contrast):
             if (start := _find_last_words(before[:end], link)) is not None:
                 is_asked = is_asked or link is cues.please
                 end = len(before[:start].rstrip(MARKS))

@@ -77,7 +77,7 @@ def _begin_of_letter(text: str, cues: Sequence[AttributionCues], *, is_signed: b
     start = 0
     for line in text.split("\n"):
         for each in cues:
-            words = (each.dear, each.hello) if is_signed else (each.dear,)
+            words = (each.salutation, each.greeting) if is_signed else (each.salutation,)
             if any(_is_salutation(line, word, each) for word in words):
                 return start
         start += len(line) + 1
@@ -114,7 +114,7 @@ def _is_signed(lines: Sequence[str], cues: Sequence[AttributionCues]) -> bool:
         tail = fold_punctuation(line.strip())
         if len(lines) > 1 and len(tail) <= LONGEST_SIGNATURE:
             for each in cues:
-                found = each.regards.match(tail)
+                found = each.closing.match(tail)
                 rest = tail[found.end() :].strip(" ,.!，。！") if found else ""
                 if found and len(rest.split()) <= 3 and len(rest) <= 24:
                     return True
@@ -125,7 +125,7 @@ def _ends_signed(line: str, cues: AttributionCues) -> bool:
     """Tell whether a line ends with a closing phrase and a name: "… Best, Olga"."""
     begin = max(0, len(line) - LONGEST_SIGNATURE)
     tail = fold_punctuation(line[begin:])
-    for found in cues.regards.finditer(tail):
+    for found in cues.closing.finditer(tail):
         name = line[begin + found.end() :]
         words = name.strip(" .!").lstrip(",").split()
         is_named = 0 < len(words) <= 3 and all(word[0].isupper() for word in words)

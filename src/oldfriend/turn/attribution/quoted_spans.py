@@ -238,7 +238,7 @@ def _names_source(tail: str, cues: Sequence[AttributionCues]) -> bool:
     if _speaks(tail, cues) or any(each.you.search(tail) for each in cues):
         return False
     for each in cues:
-        if each.according.match(tail):
+        if each.attribution.match(tail):
             return True
         if each.is_unspaced:
             verbs = [found.end() for found in each.says.finditer(tail)]
@@ -248,7 +248,9 @@ def _names_source(tail: str, cues: Sequence[AttributionCues]) -> bool:
         found = next(
             (one for verb in (each.says, each.quotative) if (one := verb.search(tail))), None
         )
-        if found is None or (found.start() and not each.point.fullmatch(tail[: found.start() - 1])):
+        if found is None or (
+            found.start() and not each.deictic.fullmatch(tail[: found.start() - 1])
+        ):
             continue
         rest = tail[found.end() :].split()
         is_thing = any(map(each.article.fullmatch, rest[:2]))
@@ -263,13 +265,13 @@ def _points_back(sentence: str, cues: AttributionCues) -> bool:
     is_short = 3 < len(plain.split()) <= 2 * SHORT
     if not is_short or cues.subject.search(plain) or cues.own_says.search(plain):
         return False
-    return cues.point.match(plain) is not None and cues.says.search(plain) is not None
+    return cues.deictic.match(plain) is not None and cues.says.search(plain) is not None
 
 
 def _is_disowned(sentence: str, cues: Sequence[AttributionCues]) -> bool:
     """Tell whether an aside says that it is not the author: "(not me, my sister)"."""
     for each in cues:
-        for found in each.not_.finditer(sentence):
+        for found in each.negation.finditer(sentence):
             rest = sentence[found.end() : found.end() + LONGEST_TAIL].lstrip()
             oneself = each.self.match(rest)
             before = sentence[max(0, found.start() - LONGEST_TAIL) : found.start()].rstrip()[-1:]

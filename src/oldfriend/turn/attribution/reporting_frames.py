@@ -91,7 +91,7 @@ def _is_part(head: str) -> bool:
 
 def _kind_asked(before: str, cues: Sequence[AttributionCues]) -> BorrowedKind | None:
     """Return "pasted" for the text after a dash if the words before ask for work on a text."""
-    is_asked = any(each.rework.search(before) for each in cues)
+    is_asked = any(each.rewriting.search(before) for each in cues)
     return "pasted" if is_asked else None
 
 
@@ -119,13 +119,13 @@ def _kind_introduced(
 def _kind_told(before: str, cues: AttributionCues) -> BorrowedKind | None:
     """Return what the words themselves say they introduce: a text, fiction or speech."""
     is_handed = cues.handle.search(before) is not None and is_pointing_to_text(before, cues)
-    if cues.rework.search(before) or is_handed:
+    if cues.rewriting.search(before) or is_handed:
         return "pasted"
     is_named = any(_names(before, each, cues) for each in (cues.song, cues.work))
-    is_seen = cues.vision.search(before) is not None and cues.self.search(before) is None
+    is_seen = cues.dream_noun.search(before) is not None and cues.self.search(before) is None
     if cues.fiction.search(before) or is_named or is_seen:
         return "fiction"
-    reporting_verbs = (_ends_with(before, each, cues) for each in (cues.says, cues.according))
+    reporting_verbs = (_ends_with(before, each, cues) for each in (cues.says, cues.attribution))
     is_own = is_said_by_speaker(before, cues) or cues.you.match(before.strip()) is not None
     return "logged" if not is_own and any(reporting_verbs) else None
 
@@ -142,7 +142,7 @@ def _is_foreign(before: str, behind: str, cues: Sequence[AttributionCues]) -> bo
     named = (first.kin, first.other, first.theirs, first.says, first.handle)
     is_named = any(each.search(before) for each in named) or _is_owned(before, first)
     plain = first.article.sub("", before.strip(), count=1).lstrip()
-    turns = any(cue.otherwise.search(before) or cue.label.match(plain) for cue in cues)
+    turns = any(cue.resumption.search(before) or cue.label.match(plain) for cue in cues)
     if first.subject.search(before) or turns:
         return False
     if first.you.search(before) and not is_named:
@@ -168,14 +168,14 @@ def _ends_with_statement(heading: str, cues: AttributionCues) -> bool:
     if not rest or not first.strip():
         return False
     named = (cues.kin, cues.other, cues.theirs, cues.says, cues.handle, cues.text)
-    is_stated = cues.point.search(rest[-1]) or cues.copula.search(rest[-1].replace("'", " "))
+    is_stated = cues.deictic.search(rest[-1]) or cues.copula.search(rest[-1].replace("'", " "))
     return is_stated is not None and not any(each.search(rest[-1]) for each in named)
 
 
 def _drop_company(heading: str, cues: AttributionCues) -> str:
     """Return a heading without relatives behind a "with" or the like, who do not speak."""
     for found in reversed(list(cues.kin.finditer(heading))):
-        if any(map(cues.beside.fullmatch, heading[: found.start()].split()[1:][-2:])):
+        if any(map(cues.governing_word.fullmatch, heading[: found.start()].split()[1:][-2:])):
             heading = heading[: found.start()] + heading[found.end() :]
     return heading
 
@@ -224,12 +224,12 @@ def _is_enumeration(text: str, cues: AttributionCues) -> bool:
 
 def is_led_by_article(words: Sequence[str], cues: AttributionCues) -> bool:
     """Tell whether an item of a list begins with an article, at most behind an "and"."""
-    first = words[1:2] if cues.and_.fullmatch(words[0]) else words[:1]
+    first = words[1:2] if cues.continuation.fullmatch(words[0]) else words[:1]
     return bool(first) and cues.article.fullmatch(first[0]) is not None
 
 
 def is_pointing_to_text(text: str, cues: AttributionCues) -> bool:
-    return cues.text.search(text) is not None or cues.point.search(text) is not None
+    return cues.text.search(text) is not None or cues.deictic.search(text) is not None
 
 
 def _is_short(text: str) -> bool:
@@ -355,9 +355,9 @@ def _supposes(original: str, sentence: SentenceSpan, cues: Sequence[AttributionC
     if is_exclaimed or length > FEW_WORDS:
         return False
     return any(
-        each.if_.search(sentence.text[:SOON])
-        and any(not each.distal.fullmatch(to[0]) for to in each.point.finditer(sentence.text))
-        and not each.subject.search(each.if_.sub(" ", sentence.text))
+        each.condition.search(sentence.text[:SOON])
+        and any(not each.distal.fullmatch(to[0]) for to in each.deictic.finditer(sentence.text))
+        and not each.subject.search(each.condition.sub(" ", sentence.text))
         for each in cues
     )
 
@@ -368,7 +368,7 @@ def _makes_up(sentence: SentenceSpan, cues: Sequence[AttributionCues]) -> bool:
         for found in each.fiction.finditer(sentence.text):
             begin = max(0, found.start() - LOOKED_BACK)
             before = sentence.text[begin : found.start()].split()[-2:]
-            if not any(map(each.not_.fullmatch, before)):
+            if not any(map(each.negation.fullmatch, before)):
                 return True
     return False
 
@@ -379,7 +379,7 @@ def _acts(text: str, cues: Sequence[AttributionCues]) -> bool:
     if found is None or not any(map(str.isalnum, text[found.end() :])):
         return False
     return not any(
-        each.sigh.search(fold_punctuation(found.group(1)))
+        each.stage_direction.search(fold_punctuation(found.group(1)))
         or drop_starred_opening(text, each.language) != text
         for each in cues
     )
@@ -395,7 +395,7 @@ def _plays(
     if is_exhorting and _is_found(sentence, cues, "invite"):
         return True
     return "?" not in sentence.text and any(
-        each.cast.search(sentence.text) and any(each.own_part.search(one.text) for one in sentences)
+        each.cast.search(sentence.text) and any(each.own_role.search(one.text) for one in sentences)
         for each in cues
     )
 
@@ -419,7 +419,7 @@ def _end_of_dream(
     """Return where a dream ends: before a sentence that turns to something else."""
     end = dream.end
     for sentence in rest:
-        if any(each.otherwise.match(sentence.text.lstrip()) for each in cues):
+        if any(each.resumption.match(sentence.text.lstrip()) for each in cues):
             return end
         end = sentence.end
     return end
@@ -430,15 +430,15 @@ def _end_of_sleep(
 ) -> int:
     """Return where an account of a night ends, by a waking after it; -1 if nobody wakes."""
     for each in cues:
-        night = each.night.search(sentence.text)
+        night = each.dream_night.search(sentence.text)
         if night is None:
             continue
-        if each.wake.search(night.group()):
+        if each.waking.search(night.group()):
             return sentence.end
-        wakes = list(each.wake.finditer(sentence.text, night.end()))
+        wakes = list(each.waking.finditer(sentence.text, night.end()))
         if wakes:
             return sentence.start + wakes[-1].end()
-        if rest and (woken := each.wake.search(rest[0].text[:SOON])):
+        if rest and (woken := each.waking.search(rest[0].text[:SOON])):
             return rest[0].start + woken.end()
     return -1
 
@@ -484,7 +484,7 @@ def _quoted_at(text: str, sentence: SentenceSpan) -> BorrowedSpan | None:
 def _is_request(sentence: SentenceSpan, cues: Sequence[AttributionCues]) -> bool:
     """Tell whether a sentence asks for work on a text, rather than telling of such work."""
     for each in cues:
-        found = each.rework.search(sentence.text)
+        found = each.rewriting.search(sentence.text)
         if found is None:
             continue
         before = sentence.text[: found.start()]
@@ -513,7 +513,7 @@ def _names_text(sentence: SentenceSpan, cues: Sequence[AttributionCues]) -> bool
     for each in cues:
         if "?" not in sentence.text and not each.please.search(sentence.text):
             continue
-        for found in each.point.finditer(sentence.text):
+        for found in each.deictic.finditer(sentence.text):
             following = sentence.text[found.end() :].lstrip()
             if each.text.match(following):
                 return True

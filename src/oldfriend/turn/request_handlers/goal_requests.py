@@ -289,7 +289,7 @@ def tells_of_others(text: str, language: str) -> bool:
 def is_beside(text: str, at: int, cues: AttributionCues) -> bool:
     """Whether who is named at a place only stands beside the one who does it: "with my sister"."""
     near = " ".join(text[:at].split()[-2:])
-    return cues.beside.search(near) is not None
+    return cues.governing_word.search(near) is not None
 
 
 async def handle_total_question(context: HandlerContext, language: str) -> HandledRequest | None:

@@ -135,7 +135,7 @@ def join(sentences: Sequence[str], chosen: Sequence[bool], *, is_in: bool) -> st
 
 def is_negated(text: str, language: str) -> bool:
     """Whether a text says that something is not so."""
-    return load_cues(language).not_.search(fold_punctuation(text)) is not None
+    return load_cues(language).negation.search(fold_punctuation(text)) is not None
 
 
 def choose_kind(text: str, language: str) -> RequestKind:
