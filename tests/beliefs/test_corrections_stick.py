@@ -21,7 +21,7 @@ from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
-from oldfriend.sdk.memory import StoredBelief as Library
+from oldfriend.sdk.memory import Memory as Library
 from oldfriend.turn.later_messages import add_later_to_ranking
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.recalled import RecalledMessage, RecallQuery
