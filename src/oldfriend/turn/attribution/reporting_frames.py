@@ -290,7 +290,7 @@ def find_framed_spans(text: str, language: str) -> Iterator[BorrowedSpan]:
     for number, sentence in enumerate(sentences):
         rest = sentences[number + 1 :]
         is_played = _plays(sentence, sentences, cues)
-        if is_played or _makes_up(sentence, cues) or _is_found(sentence, cues, "lesson"):
+        if is_played or _makes_up(sentence, cues) or _is_found(sentence, cues, "exercise"):
             yield BorrowedSpan(sentence.start, len(text), kind="fiction")
         if rest and any(
             each.work.search(sentence.text) and each.opening.search(sentence.text) for each in cues
@@ -300,7 +300,7 @@ def find_framed_spans(text: str, language: str) -> Iterator[BorrowedSpan]:
             yield BorrowedSpan(sentence.start, _end_of_dream(sentence, rest, cues), kind="fiction")
         elif (end := _end_of_sleep(sentence, rest, cues)) > sentence.start:
             yield BorrowedSpan(sentence.start, end, kind="fiction")
-        if _is_found(sentence, cues, "user"):
+        if _is_found(sentence, cues, "user_reference"):
             yield BorrowedSpan(sentence.start, sentence.end, kind="machine")
         yield from _worked_on(text, sentences, number, cues)
 
@@ -391,8 +391,8 @@ def _plays(
     """Tell whether a sentence invites to a role play or assigns parts: "you're the judge, …"."""
     is_short = len(sentence.text.split()) <= FEW_WORDS // 3
     is_exhorting = any(mark in sentence.text for mark in "?:") or is_short
-    is_exhorting = is_exhorting or _is_found(sentence, cues, "own_part")
-    if is_exhorting and _is_found(sentence, cues, "invite"):
+    is_exhorting = is_exhorting or _is_found(sentence, cues, "own_role")
+    if is_exhorting and _is_found(sentence, cues, "game_invitation"):
         return True
     return "?" not in sentence.text and any(
         each.cast.search(sentence.text) and any(each.own_role.search(one.text) for one in sentences)
