@@ -1,6 +1,9 @@
 """Prompts are text files that say what goes in and what comes out."""
 
+import hashlib
+import tomllib
 from importlib import resources
+from pathlib import Path
 from string import Formatter
 
 import pytest
@@ -9,6 +12,7 @@ from oldfriend.prompts.prompt import (
     ANY_END,
     CLOSING_TAG,
     Prompt,
+    drop_version,
     get_prompt,
     get_reply_prompt,
 )
@@ -21,6 +25,26 @@ NAMES = [
     for file in folder.iterdir()
     if file.name.endswith(".txt")
 ]
+VERSIONS = tomllib.loads(Path(__file__).with_name("prompt_versions.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prompt_whose_text_has_changed_has_a_new_version(name: str) -> None:
+    """A stored receipt names its prompt by the version, and must not mean another text."""
+    text = FILES.joinpath(f"{name}.txt").read_text("utf-8")
+    known = VERSIONS["current"][drop_version(name)]
+    former = VERSIONS["former"].get(drop_version(name), 0)
+
+    assert name == f"{drop_version(name)}/{known['version']}"
+    assert known["version"] > former
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == known["sha256"], (
+        f"{name} reads otherwise: give it the next version, here and in prompt_versions.toml"
+    )
+
+
+def test_each_prompt_has_one_file() -> None:
+    """Versions of before are in the repository's history."""
+    assert sorted(map(drop_version, NAMES)) == sorted(VERSIONS["current"])
 
 
 @pytest.mark.parametrize("name", NAMES)

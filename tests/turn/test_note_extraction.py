@@ -44,7 +44,7 @@ async def test_note_tool_does_not_duplicate_a_note_found_by_rules(talk: Talk) ->
         ("I like green tea.", "rules/1")
     ]
     assert "Already noted from the last message" in asked[0].call_instructions
-    assert all("noted from this message already" in each for each in results_in(asked[2]))
+    assert all("already been noted from this message" in each for each in results_in(asked[2]))
 
 
 async def test_note_tool_rejects_words_that_were_not_said(talk: Talk) -> None:

@@ -117,7 +117,7 @@ async def test_search_result_omits_memories_already_in_the_prompt(talk: Talk) ->
 
     assert "Juno" in asked[0].call_instructions
     assert texts_in(results_in(asked[1])[0]) == []
-    assert "is above already" in results_in(asked[1])[0]
+    assert "is already above" in results_in(asked[1])[0]
     assert [item.object for item in outcome.reply.items].count(seen.id) == 1
 
 
@@ -213,7 +213,7 @@ async def test_around_returns_the_messages_near_a_timestamp(blind: Talk) -> None
         ({}, "nothing was asked for. Give query"),
         ({"query": None, "about": ""}, "nothing was asked for. Give query"),
         ({"from_date": "last week"}, "from_date is “last week”, which is no day. Write it as"),
-        ({"from_date": "2023-05-02", "to_date": "2023-05-01"}, "Exchange them"),
+        ({"from_date": "2023-05-02", "to_date": "2023-05-01"}, "Swap them"),
         ({"around": "yesterday"}, "Copy the date and time of a record"),
         ({"around": "2019-01-01 10:00"}, "nothing was said at 2019-01-01 10:00"),
         ({"about": "Zebedee"}, "nobody and nothing called “Zebedee” is known. Known are: Nora"),

@@ -145,7 +145,7 @@ async def test_faulty_tool_calls_between_successful_ones_do_not_end_the_turn(tal
     [
         (
             wants("fly_home"),
-            "There is no tool with that name. There are: current_time, note, search_memory",
+            "There is no tool with that name. The tools are: current_time, note, search_memory",
         ),
         (wants("note"), "words is missing"),
         (wants("note", words=["tea"]), "words must be of type string"),

@@ -77,7 +77,7 @@ async def ensure_platform_chat(
 async def find_logged_message(
     tx: Transaction, chat_context: ChatContext, incoming: IncomingMessage
 ) -> messages.Message | None:
-    """Return the logged message for an incoming one; for an edit, the message that it changes."""
+    """Return the message that an incoming one duplicates; for an edit, the one that it changes."""
     person, chat = chat_context.person.id, chat_context.chat.id
     if incoming.is_edit:
         edited = await find_message_by_external_id(tx, person, chat, incoming.edit_id)

@@ -57,7 +57,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Claim: a statement extracted from a segment; ``Memory`` describes the fields of each kind."""
+    """Claim: a statement extracted from a segment; ``StoredBelief`` describes each kind."""
 
     kind: MemoryKind
     text: str

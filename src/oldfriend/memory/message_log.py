@@ -92,7 +92,7 @@ async def write_messages(
     now: Micros,
     is_searchable: bool = True,
 ) -> list[WrittenMessage | None]:
-    """Write messages in order; return None for each whose external id is in the chat already.
+    """Write messages in order; return None for each duplicate, whose external id is in the chat.
 
     What is not searchable, such as the companion's own quotes, is stored verbatim but never found
     by search. Raises InvalidInput for a text that is too long.

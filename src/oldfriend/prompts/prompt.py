@@ -58,6 +58,11 @@ def join_prompt_ids(prompt_id: str, further_id: str) -> str:
     return f"{prompt_id}+{further_id}" if further_id else prompt_id
 
 
+def drop_version(author: str) -> str:
+    """Return the name in the id of a prompt or of rules: "summarise" of "summarise/1"."""
+    return author.partition("/")[0]
+
+
 def get_reply_prompt() -> Prompt:
     """Return the prompt for replies."""
     return get_prompt("reply/11")

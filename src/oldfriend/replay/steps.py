@@ -37,6 +37,7 @@ from oldfriend.memory.people import find_companion
 from oldfriend.memory.readers import ReaderKind, find_reader
 from oldfriend.memory.reflection_log import ReflectionKind, ReflectionRecord, list_reflections
 from oldfriend.memory.segments import Segment, list_segments
+from oldfriend.prompts.prompt import drop_version
 from oldfriend.queues.jobs_table import delete_jobs, find_first_job
 from oldfriend.queues.scheduled_jobs import (
     JobSpec,
@@ -51,9 +52,11 @@ ExtractorMode = Literal["as then", "rules", "model"]
 """"as then" keeps each segment's original extractor; the others use rules or a model for all."""
 
 MAINTENANCE_AUTHORS: Final = frozenset(
-    {merge_duplicates.RULES_AUTHOR, llm_dedup_judge.PROMPT, BY_CLOCK.author}
+    drop_version(each)
+    for each in (merge_duplicates.RULES_AUTHOR, llm_dedup_judge.PROMPT, BY_CLOCK.author)
 )
-ROLLUP_AUTHORS: Final = frozenset({summary_rollup.PROMPT})
+"""Authors of maintenance, in any of their versions; rollups likewise."""
+ROLLUP_AUTHORS: Final = frozenset({drop_version(summary_rollup.PROMPT)})
 CASCADE_AUTHORS: Final = frozenset({UNDO_AUTHOR, DELETION_AUTHOR})
 """Authors of decisions that followed from a retraction."""
 PERSON_OPS: Final = frozenset(
@@ -335,7 +338,11 @@ def build_background_steps(
     changes: Iterable[JournalEntry], authors: frozenset[str], kind: StepKind
 ) -> Iterator[ReplayStep]:
     """Yield when background work with visible results was done."""
-    done = [each for each in changes if each.author in authors and is_visible_maintenance(each)]
+    done = [
+        each
+        for each in changes
+        if drop_version(each.author) in authors and is_visible_maintenance(each)
+    ]
     for before, change in pairwise([None, *done]):
         assert change is not None
         if before is None or before.decided_at != change.decided_at:
