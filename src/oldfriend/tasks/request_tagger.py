@@ -1,7 +1,8 @@
 """Request tagger: learned to say of a message whether it asks for a reminder, when and of what.
 
 A linear chain (CRF) over hashed features labels each token, and a softmax the message as a whole.
-`oldfriend_evals.reader.train_requests` trains them.
+`oldfriend_evals.reader.train_requests` trains them. What the request networks say, which see other
+features, is averaged with it: where the two disagree, neither is sure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ from oldfriend.tasks.request_features import (
     list_token_features,
     list_tokens,
 )
+from oldfriend.tasks.request_network import log_shares, score_message
 from oldfriend.tasks.time_words import TimeWord
 
 LABELS: Final = ("other", "what", "when", "event")
@@ -31,6 +33,10 @@ KINDS: Final = ("none", "todo", "ask", "reminder")
 """What a message asks for: "ask" is a reminder whose time is missing or open."""
 MAX_NONE: Final = 0.5
 """A message asks for nothing from this probability on; its tokens are not labelled then."""
+KINDS_SHARE: Final = 0.5
+LABELS_SHARE: Final = 0.5
+"""How much the request networks count beside the linear weights, for kinds and labels."""
+TINY: Final = 1e-9
 WEIGHTS_FILE: Final = Path(__file__).parent / "request_tagger.npz"
 
 Scores = npt.NDArray[np.float64]
@@ -72,17 +78,25 @@ class TaggerWeights:
 
 def tag_message(text: str, times: Sequence[TimeWord], cues: Sequence[Cue]) -> TaggedMessage:
     """Tag a message in which words of time, and words that often ask, were found."""
-    weights = load_weights()
     tokens = list_tokens(text, times, cues)
+    labels = np.zeros((len(tokens), len(LABELS)))
+    if not tokens:
+        kinds = np.eye(len(KINDS))[KINDS.index("none")]
+        return TaggedMessage(text=text, times=times, tokens=tokens, labels=labels, kinds=kinds)
+    weights, (seen_labels, seen_kinds) = load_weights(), score_message(tokens)
     summed = weights.messages.sum(list_message_features(text, tokens))
-    likely = np.exp(summed - summed.max())
-    kinds: Scores = likely / likely.sum()
-    scores = np.zeros((len(tokens), len(LABELS)))
+    kinds = mix(log_shares(summed), seen_kinds, KINDS_SHARE)
     if kinds[KINDS.index("none")] <= MAX_NONE:
-        for place, features in enumerate(list_token_features(tokens)):
-            scores[place] = weights.tokens.sum(features)
-        scores = sum_chain(scores, weights.chain)
-    return TaggedMessage(text=text, times=times, tokens=tokens, labels=scores, kinds=kinds)
+        scores = [weights.tokens.sum(each) for each in list_token_features(tokens)]
+        chained = np.log(sum_chain(np.array(scores), weights.chain) + TINY)
+        labels = mix(chained, seen_labels, LABELS_SHARE)
+    return TaggedMessage(text=text, times=times, tokens=tokens, labels=labels, kinds=kinds)
+
+
+def mix(scores: Scores, others: Scores, share: float) -> Scores:
+    """Return the probabilities of which two views gave the logarithms."""
+    mixed: Scores = np.exp(log_shares((1 - share) * scores + share * others))
+    return mixed
 
 
 def sum_chain(scores: Scores, chain: Scores) -> Scores:
