@@ -264,7 +264,7 @@ def main() -> None:
         for number, seed in enumerate(SEEDS)
         for name, tensor in pack_network(train(lessons, seed))
     }
-    np.savez_compressed(WEIGHTS_FILE, **tensors)
+    np.savez_compressed(WEIGHTS_FILE, allow_pickle=False, **tensors)
     names = [each.name for each in sorted(WEIGHTS_FILE.parent.glob("*.npz"))]
     write_checksums(WEIGHTS_FILE.parent, names)
 

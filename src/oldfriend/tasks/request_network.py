@@ -28,7 +28,7 @@ CUES: Final = ("", "remind", "remind_final", "remind_noun", "remind_timed")
 DILATIONS: Final = (1, 2, 4)
 WEIGHTS_FILE: Final = Path(__file__).parent / "request_network.npz"
 
-Floats = npt.NDArray[np.floating]
+Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.int8]
 Tensors = Mapping[str, npt.NDArray[np.generic]]
 
@@ -162,12 +162,12 @@ def read_network(tensors: Tensors, prefix: str) -> Network:
     def read_table(name: str) -> Table:
         return Table(
             packed=tensors[f"{prefix}{name}"].astype(np.int8),
-            scale=tensors[f"{prefix}{name}_scale"].astype(np.float32),
+            scale=tensors[f"{prefix}{name}_scale"].astype(np.float64),
         )
 
     def read_layer(name: str) -> tuple[Floats, Floats]:
         table = read_table(name)
-        return table.packed * table.scale, tensors[f"{prefix}{name}_bias"].astype(np.float32)
+        return table.packed * table.scale, tensors[f"{prefix}{name}_bias"].astype(np.float64)
 
     return Network(
         words=read_table("words"),

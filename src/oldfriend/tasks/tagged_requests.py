@@ -15,31 +15,28 @@ from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.left_over import has_left_over, is_apart, is_other
 from oldfriend.tasks.reminder_text import MIN_CLEAR, WHAT, find_what
 from oldfriend.tasks.request_features import TaggedToken
-from oldfriend.tasks.request_tagger import KINDS, LABELS, MAX_NONE, TaggedMessage
+from oldfriend.tasks.request_tagger import (
+    ASK,
+    LABELS,
+    MIN_SURELY_WHEN,
+    NONE,
+    REMINDER,
+    TODO,
+    WHEN,
+    TaggedMessage,
+    find_limit,
+    is_open,
+)
 from oldfriend.tasks.time_words import TimeBook, TimeWord
 from oldfriend.tasks.told_time import Question, Told
 from oldfriend.tasks.weekday_series import HOLE, is_weekday
 from oldfriend.tasks.when_spans import Span, is_inside, is_short, mask, read_when
 
-WHEN, EVENT = (LABELS.index(each) for each in ("when", "event"))
-NONE, TODO, ASK, REMINDER = (KINDS.index(each) for each in ("none", "todo", "ask", "reminder"))
-MAX_NONE_TIMED: Final = 0.4
-"""A message with words that often ask is no reminder from this probability on; the limits were
-chosen on 3,256 messages of writers who were left out."""
-MAX_NONE_TIMELESS: Final = 0.3
-"""One in which no word surely tells when is none from this one on."""
-MAX_NONE_UNCUED_TIMED: Final = 0.35
-MAX_NONE_UNCUED: Final = 0.2
-"""The same for messages without words that often ask."""
+EVENT: Final = LABELS.index("event")
 MAX_NONE_OVER: Final = 0.35
 """One that asks, and names a day that is over or an hour that no clock has, is none from here."""
-MAX_NONE_OPEN: Final = 0.4
-"""The same for one that asks, but whose time is missing or open: it is only asked back."""
-MAX_NONE_TODO: Final = 0.2
-"""No to-do from this one on: "my favourite book: Dune" is a fact."""
 MIN_SURE: Final = 0.55
 """What tells the time is in doubt below it."""
-MIN_SURELY_WHEN: Final = 0.9
 MIN_CERTAINLY_WHEN: Final = 0.97
 MIN_CUT: Final = 0.8
 """Two times of which each is as likely one of a reminder's are those of two reminders."""
@@ -47,8 +44,6 @@ MAX_EVENT: Final = 0.2
 """Words of time that are so unlikely to tell when to remind tell when something else is."""
 MIN_APART: Final = 0.6
 """A day that is as much likelier than the hour beside it, or less, is told apart from it."""
-MAX_OPEN: Final = 0.3
-"""A request whose time is likelier missing or open than that is asked about."""
 MIN_SURELY_REMINDER: Final = 0.95
 """From it on, the one time that is told is the reminder's, whatever its words look like."""
 MAX_PLACE: Final = 1_000_000
@@ -94,29 +89,6 @@ def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
         return read_parts(book, tagged, cuts)
     asked = read_one(book, text, tagged, clusters, is_asking=is_cued)
     return [] if asked is None else [asked]
-
-
-def find_limit(tagged: TaggedMessage, *, is_todo: bool) -> float:
-    """Return how likely a message may ask for nothing and still be read as a request.
-
-    The surer the tagger is that words tell when to remind, the more it may speak against talk.
-    """
-    is_timed = float(tagged.labels[:, WHEN].max(initial=0.0)) >= MIN_SURELY_WHEN
-    if not any(each.cue for each in tagged.tokens):
-        if is_todo:
-            return MAX_NONE_TODO
-        return MAX_NONE_UNCUED_TIMED if is_timed else MAX_NONE_UNCUED
-    if is_todo:
-        return MAX_NONE
-    if is_open(tagged):
-        return MAX_NONE_OPEN
-    return MAX_NONE_TIMED if is_timed else MAX_NONE_TIMELESS
-
-
-def is_open(tagged: TaggedMessage) -> bool:
-    """Whether the time of a request is missing or open: it may be what one must ask back about."""
-    open_time, told_time = tagged.kinds[ASK], tagged.kinds[REMINDER]
-    return bool(open_time > MAX_OPEN * (open_time + told_time))
 
 
 def read_one(
