@@ -46,6 +46,8 @@ MIN_APART: Final = 0.6
 """A day that is as much likelier than the hour beside it, or less, is told apart from it."""
 MIN_SURELY_REMINDER: Final = 0.95
 """From it on, the one time that is told is the reminder's, whatever its words look like."""
+MIN_DIGITS: Final = 3
+"""Of an hour with its minutes, written as one number."""
 MAX_PLACE: Final = 1_000_000
 """Beyond the end of any message."""
 _TIMES: Final = frozenset({"clock", "day", "part", "amount"})
@@ -169,13 +171,17 @@ def is_told_surely(cluster: Cluster, chosen: Sequence[Cluster]) -> bool:
 
 
 def has_unread_hour(tagged: TaggedMessage, told: Told, spans: Sequence[Span]) -> bool:
-    """Whether a number beside what asks may be the hour that a time lacks: "say 8ish"."""
-    if told.clock is not None or told.amount is not None or told.offset is not None:
-        return False
-    asking = {each.sentence for each in tagged.tokens if each.cue}
+    """Whether a number beside what asks may be the reminder's hour: "say 8ish", "at 845".
+
+    Where an hour is told, only one of at least three digits in the clause that asks may be.
+    """
+    is_told = bool(told.clock or told.amount or told.offset)
+    sentences = {each.sentence for each in tagged.tokens if each.cue}
+    clauses = {each.clause for each in tagged.tokens if each.cue}
     return any(
         token.word.isdecimal()
-        and token.sentence in asking
+        and token.sentence in sentences
+        and (not is_told or (len(token.word) >= MIN_DIGITS and token.clause in clauses))
         and label[WHAT] < MIN_CLEAR
         and token.time in {"", "vague"}
         and not is_inside(token.start, spans)
