@@ -227,9 +227,9 @@ async def test_another_persons_beliefs_are_not_recalled(
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        ("Who is Lucía?", "Lucía: your sister."),
-        ("Wer ist Lucía?", "Lucía: deine Schwester."),
-        ("Qui est Lucía ?", "Lucía: ta sœur."),
+        ("Who is Lucía?", "Lucía is your sister."),
+        ("Wer ist Lucía?", "Lucía ist deine Schwester."),
+        ("Qui est Lucía ?", "Lucía est ta sœur."),
         ("¿Quién es Lucía?", "Hermana: Lucía."),
     ],
 )

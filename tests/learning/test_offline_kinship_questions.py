@@ -33,10 +33,10 @@ LIFE = [
         ("What is my favourite color?", ["Favourite colour: green."], []),
         ("Where does my sister live?", ["Ana lives in Porto."], []),
         ("What can't I eat?", ["strawberries"], []),
-        ("¿Quién es mi marido?", ["Tom: tu marido."], []),
-        ("Wie heißt meine Mutter?", ["Greet: deine Mutter."], []),
-        ("Ai-je un chien ?", ["Bruno: ton chien."], []),
-        ("我有孩子吗？", ["Leo: 你的儿子."], []),
+        ("¿Quién es mi marido?", ["Tom es tu marido."], []),
+        ("Wie heißt meine Mutter?", ["Greet ist deine Mutter."], []),
+        ("Ai-je un chien ?", ["Bruno est ton chien."], []),
+        ("我有孩子吗？", ["Leo是你的儿子。"], []),
     ],
 )
 async def test_question_about_a_relative_pet_or_favourite_gives_exactly_that(

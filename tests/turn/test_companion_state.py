@@ -195,7 +195,7 @@ async def test_plain_question_gets_a_neutral_emotion_and_genuine_style(
         part for part in told.call_instructions.split("\n\n") if part.startswith("How to talk")
     ]
     assert guidance.splitlines()[1:] == [
-        "- They ask something plain: answer just that, plainly, without wit."
+        "- It is a plain question: answer just that, plainly, without wit."
     ]
 
 

@@ -100,6 +100,11 @@ class TimeFrame:
         """Whether the question asks for what preceded the present value, and names no time."""
         return self.is_past and not self._periods
 
+    @property
+    def end(self) -> Micros | None:
+        """When the past that the question asks about ends; None if it names no time of the past."""
+        return max(end for _, end in self._periods) if self.is_past and self._periods else None
+
     def is_valid(self, known: MemoryState) -> bool:
         """Tell whether a belief held, or may have held, at that time."""
         memory = known.memory

@@ -36,6 +36,7 @@ from oldfriend.search.question_pronouns import resolve_within
 from oldfriend.search.role_holders import unite
 from oldfriend.search.safety_topic import find_safety_topics
 from oldfriend.search.score import LISTED, lower_below_values, raise_to_value
+from oldfriend.search.tense import TimeFrame
 from oldfriend.search.time_query import is_recency_query
 from oldfriend.turn.belief_sources import load_sources
 from oldfriend.turn.query_embedding import embed_query
@@ -227,7 +228,10 @@ async def search_once(
             found = add_safety_hits(found, list_safety_seqs(index, meant), question, limit)
         messages = await list_messages_by_seq(tx, person.id, [hit.seq for hit in found.hits])
         recalled = await load_recalled_beliefs(
-            tx, person, [*believed.hits, *believed.other_times, *believed.safety], now=query.at
+            tx,
+            person,
+            [*believed.hits, *believed.other_times, *believed.safety],
+            now=min(query.at, TimeFrame(question).end or query.at),
         )
         superseded_ids = [each.memory.id for each in believed.superseded]
         evidence = (

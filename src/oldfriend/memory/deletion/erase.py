@@ -22,6 +22,7 @@ from oldfriend.domain.codec import (
 )
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId, SegmentId
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import Entity, StoredBelief, Summary
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.memory.core_blocks import CHECKLIST, list_block_versions
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
@@ -358,11 +359,11 @@ async def delete_empty_sessions(tx: Transaction, plan: DeletionPlan) -> None:
 
 def count_deletions(plan: DeletionPlan) -> dict[str, int]:
     """Count what is deleted and redacted, without content."""
-    kinds = Counter(type(entry.after).__name__.lower() for entry in plan.deleted.values())
-    plurals = {"memory": "memories", "entity": "entities", "summary": "summaries"}
+    kinds = Counter(type(entry.after) for entry in plan.deleted.values())
+    plurals = {StoredBelief: "memories", Entity: "entities", Summary: "summaries"}
     return {
         "messages": len({each.id for each in plan.messages}),
-        **{plural: kinds[singular] for singular, plural in plurals.items()},
+        **{plural: kinds[kind] for kind, plural in plurals.items()},
         "replies": len({each.id for each in plan.redacted_replies}),
         "orphans": len(plan.orphans),
     }
