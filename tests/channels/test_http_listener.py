@@ -26,6 +26,8 @@ ACKNOWLEDGED_S = 0.04
 
 FEW = 20
 """The most connections, where a test opens more."""
+CLIENTS_KEEP_S = 120.0
+"""How long proxies keep a connection on which nothing is asked; browsers ask again."""
 LARGE = b"x" * 12_000_000
 """More than the buffers of both sides hold."""
 
@@ -113,6 +115,31 @@ async def test_response_is_not_delayed_by_tcp_delayed_ack() -> None:
         taken = await asyncio.to_thread(asked_again_and_again, port)
 
     assert median(taken) < ACKNOWLEDGED_S / 2
+
+
+async def test_connection_is_kept_longer_than_clients_keep_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A server that was busy for so long must not end it while the next request is on its way."""
+    loop = asyncio.get_running_loop()
+
+    async def pass_time(seconds: float) -> None:
+        now = loop.time
+        monkeypatch.setattr(loop, "time", lambda: now() + seconds)
+        for _ in range(3):  # the timers are due, then what they do
+            await asyncio.sleep(0)
+
+    async with served() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in range(2):
+            writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert (await reader.readuntil(b"nothing")).startswith(b"HTTP/1.1 200 ")
+            await pass_time(CLIENTS_KEEP_S)
+        await pass_time(http_listener.KEEP_ALIVE_S)
+
+        assert await reader.read() == b""
+        writer.close()
+        await writer.wait_closed()
 
 
 @pytest.mark.parametrize(

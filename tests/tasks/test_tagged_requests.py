@@ -308,11 +308,6 @@ def test_hour_that_is_not_understood_is_asked_about(language: str, text: str) ->
 @pytest.mark.parametrize(
     ("language", "text", "word"),
     [
-        (
-            "de",
-            "am 6. dezember 7 uhr früh bitte wachklingeln, da is nikolausstand",
-            "nikolausstand",
-        ),
         ("es", "el jueves abro yo la pelu, despertador a las siete y cuarto d la mañana", "pelu"),
         ("en", "them wheel nuts want re torquing in 3 hrs, ill forget else", "wheel nuts"),
     ],

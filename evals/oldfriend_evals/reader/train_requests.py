@@ -312,7 +312,9 @@ def write(cases: Sequence[RequestCase]) -> None:
         messages=messages,
         messages_scale=messages_scale,
     )
-    write_checksums(WEIGHTS_FILE.parent, [WEIGHTS_FILE.name])
+    write_checksums(
+        WEIGHTS_FILE.parent, sorted(each.name for each in WEIGHTS_FILE.parent.glob("*.npz"))
+    )
 
 
 def main() -> None:

@@ -27,6 +27,12 @@ from oldfriend.domain.unicode_text import is_ascii_number
 
 HEADER_TIMEOUT_S: Final = 20.0
 """The most seconds from connecting to the end of a request's headers."""
+KEEP_ALIVE_S: Final = 150
+"""Seconds without a request until a connection is closed; proxies close theirs sooner.
+
+Whoever sends the next request should be who closes: a request that is on its way when the server
+does is lost. After 5 s, uvicorn's default, it closed whenever it had been busy for so long.
+"""
 WRITE_TIMEOUT_S: Final = 20.0
 """The most seconds in which a client does not read enough of a response for more to be sent."""
 SHUTDOWN_TIMEOUT_S: Final = 3
@@ -245,6 +251,7 @@ async def serve_http(app: ASGIApp, sock: socket.socket, stop_event: asyncio.Even
         date_header=False,
         backlog=BACKLOG,
         limit_concurrency=MAX_CONNECTIONS + 2 * BACKLOG,  # until some are ended
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_S,
     )
     config.load()

@@ -19,12 +19,12 @@ from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_desk import DeskDecision, TaskDesk
 from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.turn.request_handlers.cancel_all_requests import ask_to_cancel
+from oldfriend.turn.request_handlers.handled_tasks import build_handled, open_desk
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
     HandlerContext,
     RequestHandler,
 )
-from oldfriend.turn.request_handlers.task_requests import build_handled, open_desk
 
 NAME: Final = "called off"
 

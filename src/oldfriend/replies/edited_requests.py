@@ -61,6 +61,7 @@ from oldfriend.turn.request_handlers.goal_requests import COMMAND as GOAL_COMMAN
 from oldfriend.turn.request_handlers.goal_requests import VERBS as GOAL_VERBS
 from oldfriend.turn.request_handlers.goal_requests import GoalChange, find_goal_text
 from oldfriend.turn.request_handlers.goal_requests import decide as decide_goal
+from oldfriend.turn.request_handlers.handled_tasks import list_told_tasks
 from oldfriend.turn.request_handlers.measurement_changes import (
     correct_in_place,
     is_correction,
@@ -69,7 +70,7 @@ from oldfriend.turn.request_handlers.measurement_changes import (
 from oldfriend.turn.request_handlers.measurement_requests import MeasurementDesk, find_own_words
 from oldfriend.turn.request_handlers.measurement_texts import load_measurement_texts
 from oldfriend.turn.request_handlers.request_kinds import find_request
-from oldfriend.turn.request_handlers.task_requests import list_told_tasks, read_command
+from oldfriend.turn.request_handlers.task_requests import read_command
 from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.task_changes import place_in_project
 from oldfriend.turn.watch_requests import MAX_TEXT_CHARS, read_asked_limit, read_watch

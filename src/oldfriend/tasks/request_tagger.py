@@ -1,7 +1,8 @@
 """Request tagger: learned to say of a message whether it asks for a reminder, when and of what.
 
 A linear chain (CRF) over hashed features labels each token, and a softmax the message as a whole.
-`oldfriend_evals.reader.train_requests` trains them.
+`oldfriend_evals.reader.train_requests` trains them. What the request networks say, which see other
+features, is averaged with it: where the two disagree, neither is sure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,14 +24,36 @@ from oldfriend.tasks.request_features import (
     list_token_features,
     list_tokens,
 )
+from oldfriend.tasks.request_network import log_shares, score_message
 from oldfriend.tasks.time_words import TimeWord
 
 LABELS: Final = ("other", "what", "when", "event")
 """What a token tells: what to remind of, when to, when something else is, or nothing of these."""
 KINDS: Final = ("none", "todo", "ask", "reminder")
 """What a message asks for: "ask" is a reminder whose time is missing or open."""
+NONE, TODO, ASK, REMINDER = (KINDS.index(each) for each in ("none", "todo", "ask", "reminder"))
+WHEN: Final = LABELS.index("when")
 MAX_NONE: Final = 0.5
 """A message asks for nothing from this probability on; its tokens are not labelled then."""
+MAX_NONE_TIMED: Final = 0.4
+"""A message with words that often ask is no reminder from this probability on; the limits were
+chosen on 3,256 messages of writers who were left out."""
+MAX_NONE_TIMELESS: Final = 0.3
+"""One in which no word surely tells when is none from this one on."""
+MAX_NONE_UNCUED_TIMED: Final = 0.35
+MAX_NONE_UNCUED: Final = 0.2
+"""The same for messages without words that often ask."""
+MAX_NONE_OPEN: Final = 0.4
+"""The same for one that asks, but whose time is missing or open: it is only asked back."""
+MAX_NONE_TODO: Final = 0.2
+"""No to-do from this one on: "my favourite book: Dune" is a fact."""
+MIN_SURELY_WHEN: Final = 0.9
+MAX_OPEN: Final = 0.4
+"""A request whose time is likelier missing or open than that is asked about."""
+KINDS_SHARE: Final = 0.5
+LABELS_SHARE: Final = 0.5
+"""How much the request networks count beside the linear weights, for kinds and labels."""
+TINY: Final = 1e-9
 WEIGHTS_FILE: Final = Path(__file__).parent / "request_tagger.npz"
 
 Scores = npt.NDArray[np.float64]
@@ -72,17 +95,48 @@ class TaggerWeights:
 
 def tag_message(text: str, times: Sequence[TimeWord], cues: Sequence[Cue]) -> TaggedMessage:
     """Tag a message in which words of time, and words that often ask, were found."""
-    weights = load_weights()
     tokens = list_tokens(text, times, cues)
+    labels = np.zeros((len(tokens), len(LABELS)))
+    if not tokens:
+        kinds = np.eye(len(KINDS))[NONE]
+        return TaggedMessage(text=text, times=times, tokens=tokens, labels=labels, kinds=kinds)
+    weights, (seen_labels, seen_kinds) = load_weights(), score_message(tokens)
     summed = weights.messages.sum(list_message_features(text, tokens))
-    likely = np.exp(summed - summed.max())
-    kinds: Scores = likely / likely.sum()
-    scores = np.zeros((len(tokens), len(LABELS)))
-    if kinds[KINDS.index("none")] <= MAX_NONE:
-        for place, features in enumerate(list_token_features(tokens)):
-            scores[place] = weights.tokens.sum(features)
-        scores = sum_chain(scores, weights.chain)
-    return TaggedMessage(text=text, times=times, tokens=tokens, labels=scores, kinds=kinds)
+    kinds = mix(log_shares(summed), seen_kinds, KINDS_SHARE)
+    if kinds[NONE] <= MAX_NONE:
+        scores = [weights.tokens.sum(each) for each in list_token_features(tokens)]
+        chained = np.log(sum_chain(np.array(scores), weights.chain) + TINY)
+        labels = mix(chained, seen_labels, LABELS_SHARE)
+    return TaggedMessage(text=text, times=times, tokens=tokens, labels=labels, kinds=kinds)
+
+
+def mix(scores: Scores, others: Scores, share: float) -> Scores:
+    """Return the probabilities of which two views gave the logarithms."""
+    mixed: Scores = np.exp(log_shares((1 - share) * scores + share * others))
+    return mixed
+
+
+def find_limit(tagged: TaggedMessage, *, is_todo: bool) -> float:
+    """Return how likely a message may ask for nothing and still be read as a request.
+
+    The surer the tagger is that words tell when to remind, the more it may speak against talk.
+    """
+    is_timed = float(tagged.labels[:, WHEN].max(initial=0.0)) >= MIN_SURELY_WHEN
+    if not any(each.cue for each in tagged.tokens):
+        if is_todo:
+            return MAX_NONE_TODO
+        return MAX_NONE_UNCUED_TIMED if is_timed else MAX_NONE_UNCUED
+    if is_todo:
+        return MAX_NONE
+    if is_open(tagged):
+        return MAX_NONE_OPEN
+    return MAX_NONE_TIMED if is_timed else MAX_NONE_TIMELESS
+
+
+def is_open(tagged: TaggedMessage) -> bool:
+    """Whether the time of a request is missing or open: it may be what one must ask back about."""
+    open_time, told_time = tagged.kinds[ASK], tagged.kinds[REMINDER]
+    return bool(open_time > MAX_OPEN * (open_time + told_time))
 
 
 def sum_chain(scores: Scores, chain: Scores) -> Scores:

@@ -15,28 +15,28 @@ from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.left_over import has_left_over, is_apart, is_other
 from oldfriend.tasks.reminder_text import MIN_CLEAR, WHAT, find_what
 from oldfriend.tasks.request_features import TaggedToken
-from oldfriend.tasks.request_tagger import KINDS, LABELS, MAX_NONE, TaggedMessage
+from oldfriend.tasks.request_tagger import (
+    ASK,
+    LABELS,
+    MIN_SURELY_WHEN,
+    NONE,
+    REMINDER,
+    TODO,
+    WHEN,
+    TaggedMessage,
+    find_limit,
+    is_open,
+)
 from oldfriend.tasks.time_words import TimeBook, TimeWord
 from oldfriend.tasks.told_time import Question, Told
 from oldfriend.tasks.weekday_series import HOLE, is_weekday
 from oldfriend.tasks.when_spans import Span, is_inside, is_short, mask, read_when
 
-WHEN, EVENT = (LABELS.index(each) for each in ("when", "event"))
-NONE, TODO, ASK, REMINDER = (KINDS.index(each) for each in ("none", "todo", "ask", "reminder"))
-MAX_NONE_TIMELESS: Final = 0.12
-"""A message in which no word surely tells when is no reminder from this probability on."""
-MAX_NONE_TIMED: Final = 0.15
-"""One in which a word does is none from this one on, unless that is certain."""
-MAX_NONE_UNCUED: Final = 0.05
-"""A message without words that often ask, and without a sure time, is none from this one on."""
-MAX_NONE_UNCUED_TIMED: Final = 0.2
+EVENT: Final = LABELS.index("event")
 MAX_NONE_OVER: Final = 0.35
 """One that asks, and names a day that is over or an hour that no clock has, is none from here."""
-MAX_NONE_TODO: Final = 0.1
-"""No to-do from this one on: "my favourite book: Dune" is a fact."""
 MIN_SURE: Final = 0.55
 """What tells the time is in doubt below it."""
-MIN_SURELY_WHEN: Final = 0.9
 MIN_CERTAINLY_WHEN: Final = 0.97
 MIN_CUT: Final = 0.8
 """Two times of which each is as likely one of a reminder's are those of two reminders."""
@@ -44,9 +44,10 @@ MAX_EVENT: Final = 0.2
 """Words of time that are so unlikely to tell when to remind tell when something else is."""
 MIN_APART: Final = 0.6
 """A day that is as much likelier than the hour beside it, or less, is told apart from it."""
-MIN_REMINDER: Final = 0.12
 MIN_SURELY_REMINDER: Final = 0.95
 """From it on, the one time that is told is the reminder's, whatever its words look like."""
+MIN_DIGITS: Final = 3
+"""Of an hour with its minutes, written as one number."""
 MAX_PLACE: Final = 1_000_000
 """Beyond the end of any message."""
 _TIMES: Final = frozenset({"clock", "day", "part", "amount"})
@@ -90,22 +91,6 @@ def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
         return read_parts(book, tagged, cuts)
     asked = read_one(book, text, tagged, clusters, is_asking=is_cued)
     return [] if asked is None else [asked]
-
-
-def find_limit(tagged: TaggedMessage, *, is_todo: bool) -> float:
-    """Return how likely a message may ask for nothing and still be read as a request.
-
-    The surer the tagger is that words tell when to remind, the more it may speak against talk.
-    """
-    when = float(tagged.labels[:, WHEN].max(initial=0.0))
-    is_timed = when >= MIN_SURELY_WHEN
-    if not any(each.cue for each in tagged.tokens):
-        if is_todo:
-            return MAX_NONE_TODO
-        return MAX_NONE_UNCUED_TIMED if is_timed else MAX_NONE_UNCUED
-    if is_todo or when >= MIN_CERTAINLY_WHEN:
-        return MAX_NONE
-    return MAX_NONE_TIMED if is_timed else MAX_NONE_TIMELESS
 
 
 def read_one(
@@ -160,7 +145,7 @@ def read_one(
         or is_unread(book, text, tagged, [*spans, *lent])
         or has_unread_hour(tagged, told, [*spans, *lent])
         or sure < MIN_SURE
-        or float(tagged.kinds[REMINDER]) < MIN_REMINDER
+        or is_open(tagged)
     )
     is_choice = (
         has_choice(book, text, tagged.times)
@@ -186,13 +171,17 @@ def is_told_surely(cluster: Cluster, chosen: Sequence[Cluster]) -> bool:
 
 
 def has_unread_hour(tagged: TaggedMessage, told: Told, spans: Sequence[Span]) -> bool:
-    """Whether a number beside what asks may be the hour that a time lacks: "say 8ish"."""
-    if told.clock is not None or told.amount is not None or told.offset is not None:
-        return False
-    asking = {each.sentence for each in tagged.tokens if each.cue}
+    """Whether a number beside what asks may be the reminder's hour: "say 8ish", "at 845".
+
+    Where an hour is told, only one of at least three digits in the clause that asks may be.
+    """
+    is_told = bool(told.clock or told.amount or told.offset)
+    sentences = {each.sentence for each in tagged.tokens if each.cue}
+    clauses = {each.clause for each in tagged.tokens if each.cue}
     return any(
         token.word.isdecimal()
-        and token.sentence in asking
+        and token.sentence in sentences
+        and (not is_told or (len(token.word) >= MIN_DIGITS and token.clause in clauses))
         and label[WHAT] < MIN_CLEAR
         and token.time in {"", "vague"}
         and not is_inside(token.start, spans)

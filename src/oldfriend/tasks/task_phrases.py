@@ -112,7 +112,7 @@ class TaskPhrases:
     @cached_property
     def _affirming(self) -> re.Pattern[str]:
         """What affirms at the beginning or the end of an answer: "of course"."""
-        words: list[str] = load_language_pack(self.language).read("attribution_cues")["yes"]
+        words: list[str] = load_language_pack(self.language).read("attribution_cues")["affirmation"]
         said = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
         start, end = self._edges
         return self._compile(f"^(?:(?:{said}){end}[\\s,，]*)+|(?:[\\s,，]*{start}(?:{said}))+$")

@@ -17,7 +17,7 @@ from oldfriend.prompts.prompt import get_prompt
 from oldfriend.tasks.task_edits import ONCE
 from oldfriend.turn.record_keys import RECORD_KEY, RecordKeys
 
-FORM_PROMPT: Final = "markers/2"
+FORM_PROMPT: Final = "markers/3"
 WRITTEN: Final = "written-"
 """The ids of calls that were written as markers begin so."""
 WORDS: Final = "words"

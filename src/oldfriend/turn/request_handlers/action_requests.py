@@ -13,6 +13,7 @@ from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.sentence_words import split_sentences
 from oldfriend.tasks.task_desk import DeskDecision, TaskDesk
 from oldfriend.tasks.task_phrases import TaskPhrases, load_task_phrases
+from oldfriend.turn.request_handlers.handled_tasks import build_handled, open_desk
 from oldfriend.turn.request_handlers.handler import (
     MAX_SENTENCES,
     HandledRequest,
@@ -20,7 +21,6 @@ from oldfriend.turn.request_handlers.handler import (
     RequestHandler,
 )
 from oldfriend.turn.request_handlers.request_kinds import RequestKind, choose_kind, find_request
-from oldfriend.turn.request_handlers.task_requests import build_handled, open_desk
 
 NAME: Final = "actions"
 COMMAND: Final = re.compile(

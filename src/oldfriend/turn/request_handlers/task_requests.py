@@ -11,7 +11,6 @@ from typing import Final
 from oldfriend.channels.channel_registry import find_reply_window
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
@@ -19,22 +18,22 @@ from oldfriend.domain.messages import PRESSED_DETAIL, Message
 from oldfriend.lang.command_menu import translate_command
 from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.memory.message_log import get_message, list_recent_messages
-from oldfriend.memory.receipts import MOVED_KEY, RECORDS_KEY, SET_KEY, ReceiptItem, find_receipt
+from oldfriend.memory.receipts import MOVED_KEY, RECORDS_KEY, SET_KEY, find_receipt
 from oldfriend.tasks.asked_task import Action, AskedTask
 from oldfriend.tasks.request_sentences import list_undecided, read_requests
 from oldfriend.tasks.snooze_times import find_choice
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_desk import ANSWER_WITHIN, RECENT, DeskDecision, TaskDesk
 from oldfriend.tasks.task_edits import decide_answer
-from oldfriend.tasks.task_phrases import TaskPhrases, load_task_phrases
-from oldfriend.tasks.task_store import find_task, is_id_of, list_tasks
+from oldfriend.tasks.task_phrases import load_task_phrases
+from oldfriend.tasks.task_store import find_task, is_id_of
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
 from oldfriend.turn.request_handlers.clock_requests import tell_guessed_zone
+from oldfriend.turn.request_handlers.handled_tasks import build_handled, open_desk
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
     HandlerContext,
     RequestHandler,
-    list_told,
 )
 from oldfriend.turn.request_handlers.request_kinds import (
     find_named,
@@ -42,7 +41,7 @@ from oldfriend.turn.request_handlers.request_kinds import (
 )
 from oldfriend.turn.request_handlers.task_events import correct_event
 from oldfriend.turn.request_handlers.unintended_actions import find_unintended
-from oldfriend.turn.task_changes import SaveTask, restore_times
+from oldfriend.turn.task_changes import restore_times
 
 _COMMAND: Final = re.compile(
     r"\s{0,9}/([a-z]{1,20})(?:@\w{1,64})?(?:\s{1,9}([^\n]+))?\s{0,9}", re.IGNORECASE
@@ -332,27 +331,6 @@ def find_offered(desk: TaskDesk, words: str) -> tuple[Task, str] | None:
     return None
 
 
-async def open_desk(context: HandlerContext, phrases: TaskPhrases) -> TaskDesk:
-    """Load a person's tasks; for a press of a button also those delivered long ago."""
-    message, person = context.utterance.message, context.utterance.person
-    is_press = PRESSED_DETAIL in message.details
-    async with context.db.begin_read() as tx:
-        tasks = await list_tasks(tx, person.id, now=None if is_press else context.clock())
-    scope = DeskScope(
-        person=person.id,
-        zone=message.zone,
-        now=context.clock(),
-        language=choose_language_with(
-            "tasks", context.perception.fixed_language or phrases.language
-        ),
-        chat=message.chat,
-        message=message.id,
-        message_seq=message.seq,
-        said_at=message.at,
-    )
-    return TaskDesk(scope, phrases, tasks)
-
-
 async def find_last_told(context: HandlerContext, desk: TaskDesk) -> tuple[list[Task], list[Task]]:
     """Return the tasks that the companion's last message here tells of, and those that it set."""
     first = context.utterance.messages[0]
@@ -481,47 +459,6 @@ async def find_asked_at(context: HandlerContext, task: Task) -> Micros | None:
         return None
     is_told_there = task.time_words.casefold() in message.text.casefold()
     return message.at if is_told_there else None
-
-
-def build_handled(
-    desk: TaskDesk, decisions: Sequence[DeskDecision], *, is_whole: bool, is_command: bool = False
-) -> HandledRequest:
-    """Build what was handled from the decisions."""
-    text = "\n".join(each.text for each in decisions)
-    saved = [task for each in decisions for task, _ in each.saved]
-    asking = [each for each in saved if each.is_active and each.question is not None]
-    return HandledRequest(
-        name="tasks",
-        text=text,
-        records=tuple(
-            dict.fromkeys((*(each.id for each in saved), *list_told_tasks(desk.tasks, text)))
-        ),
-        changes=tuple(
-            SaveTask(task=task, earlier=earlier)
-            for each in decisions
-            for task, earlier in each.saved
-        ),
-        items=tuple(item for each in decisions for item in list_items(each)),
-        buttons=desk.wording.build_choice_buttons(asking[0]) if len(asking) == 1 else (),
-        is_whole_message=is_whole,
-        is_command=is_command,
-    )
-
-
-def list_told_tasks(tasks: Sequence[Task], text: str) -> tuple[str, ...]:
-    """Return the ids of the tasks of which a text tells."""
-    return list_told(((each.id, each.text) for each in tasks), text)
-
-
-def list_items(decision: DeskDecision) -> list[ReceiptItem]:
-    """Return the earlier messages that asked for the tasks that were changed."""
-    return [
-        ReceiptItem(
-            kind="message", object=earlier.message, version=1, used=True, score=0.0, reasons=()
-        )
-        for _, earlier in decision.saved
-        if earlier is not None and earlier.message is not None
-    ]
 
 
 TASK_REQUESTS: Final = RequestHandler(name="tasks", handle=handle_task_request)

@@ -1,0 +1,184 @@
+"""Request network: a second view of what a message asks for, and of what its tokens tell.
+
+Some small networks of the same shape, of which the mean counts: vectors of words, of pieces of
+words and of what the patterns found, three gated convolutions, and a head for tokens and one for
+the message. `oldfriend_evals.reader.train_request_network` trains them.
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from oldfriend.domain.bundled_files import read_bundled_file
+from oldfriend.tasks.request_features import TaggedToken, describe_shape
+
+WORDS: Final = 1 << 13
+"""Places of words, and as many of pieces; each is at its hash."""
+SHAPES: Final = 64
+PIECE_LENGTHS: Final = (3, 4)
+TIMES: Final = ("", "amount", "clock", "day", "every", "offset", "part", "until", "vague")
+CUES: Final = ("", "remind", "remind_final", "remind_noun", "remind_timed")
+DILATIONS: Final = (1, 2, 4)
+WEIGHTS_FILE: Final = Path(__file__).parent / "request_network.npz"
+
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.int8]
+Tensors = Mapping[str, npt.NDArray[np.generic]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkToken:
+    """A token as places in the tables of the networks."""
+
+    word: int
+    pieces: Sequence[int]
+    time: int
+    cue: int
+    shape: int
+    marks: int  # 1: a time begins here; 2: a clause does
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Vectors as bytes, with the scale of each column."""
+
+    packed: Bytes
+    scale: Floats
+
+    def look_up(self, places: Sequence[int]) -> Floats:
+        """Return the vectors at some places."""
+        found: Floats = self.packed[np.asarray(places, np.int64)] * self.scale
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """One of the networks."""
+
+    words: Table
+    pieces: Table
+    times: Table
+    cues: Table
+    shapes: Table
+    marks: Table
+    entry: tuple[Floats, Floats]
+    convolutions: Sequence[tuple[Floats, Floats]]
+    labels: tuple[Floats, Floats]
+    attention: tuple[Floats, Floats]
+    kinds: tuple[Floats, Floats]
+
+    def score(self, tokens: Sequence[NetworkToken]) -> tuple[Floats, Floats]:
+        """Return the logarithms of how likely labels of tokens and kinds of the message are."""
+        words = self.words.look_up([each.word for each in tokens])
+        pieces = np.stack([self.pieces.look_up(each.pieces).mean(axis=0) for each in tokens])
+        seen = [
+            words,
+            pieces,
+            self.times.look_up([each.time for each in tokens]),
+            self.cues.look_up([each.cue for each in tokens]),
+            self.shapes.look_up([each.shape for each in tokens]),
+            self.marks.look_up([each.marks for each in tokens]),
+        ]
+        hidden = np.maximum(np.concatenate(seen, axis=1) @ self.entry[0] + self.entry[1], 0)
+        for (weights, bias), step in zip(self.convolutions, DILATIONS, strict=True):
+            beside = np.pad(hidden, ((step, step), (0, 0)))
+            near = np.concatenate([beside[: -2 * step], hidden, beside[2 * step :]], axis=1)
+            values, gates = np.split(near @ weights + bias, 2, axis=1)
+            hidden = hidden + values / (1 + np.exp(-gates))
+        looks = np.exp(log_shares((hidden @ self.attention[0] + self.attention[1]).T))
+        bag = (words + pieces).sum(axis=0) / len(tokens) ** 0.5
+        whole = np.concatenate([(looks @ hidden).ravel(), hidden.max(axis=0), bag])
+        return (
+            log_shares(hidden @ self.labels[0] + self.labels[1]),
+            log_shares(whole @ self.kinds[0] + self.kinds[1]),
+        )
+
+
+def log_shares(scores: Floats) -> Floats:
+    """Return the logarithms of the shares of scores along the last axis."""
+    less = scores - scores.max(axis=-1, keepdims=True)
+    shares: Floats = less - np.log(np.exp(less).sum(axis=-1, keepdims=True))
+    return shares
+
+
+def score_message(tokens: Sequence[TaggedToken]) -> tuple[Floats, Floats]:
+    """Return the mean scores of all networks: token × label, and of each kind of message."""
+    seen = list_network_tokens(tokens)
+    scored = [each.score(seen) for each in load_networks()]
+    labels, kinds = (np.mean(each, axis=0) for each in zip(*scored, strict=True))
+    return labels, kinds
+
+
+def list_network_tokens(tokens: Sequence[TaggedToken]) -> list[NetworkToken]:
+    """List tokens as the networks see them."""
+    return [
+        NetworkToken(
+            word=find_place(each.word, WORDS),
+            pieces=list_pieces(each.word),
+            time=TIMES.index(each.time),
+            cue=CUES.index(each.cue),
+            shape=find_place(describe_shape(each.word), SHAPES),
+            marks=each.is_time_start + 2 * (at > 0 and tokens[at - 1].clause != each.clause),
+        )
+        for at, each in enumerate(tokens)
+    ]
+
+
+def list_pieces(word: str) -> list[int]:
+    """List the places of the pieces of a word."""
+    padded = f"<{word}>"
+    pieces = {
+        padded[at : at + length]
+        for length in PIECE_LENGTHS
+        for at in range(max(1, len(padded) - length + 1))
+    }
+    return [find_place(each, WORDS) for each in sorted(pieces)]
+
+
+def find_place(text: str, places: int) -> int:
+    """Return the place of a text in a table."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass")) % places
+
+
+@cache
+def load_networks() -> Sequence[Network]:
+    """Load the networks that ship."""
+    with np.load(BytesIO(read_bundled_file(WEIGHTS_FILE))) as stored:
+        tensors = dict(stored)
+    count = len({each.partition(".")[0] for each in tensors})
+    return [read_network(tensors, f"{number}.") for number in range(count)]
+
+
+def read_network(tensors: Tensors, prefix: str) -> Network:
+    """Return the network whose tensors have a prefix."""
+
+    def read_table(name: str) -> Table:
+        return Table(
+            packed=tensors[f"{prefix}{name}"].astype(np.int8),
+            scale=tensors[f"{prefix}{name}_scale"].astype(np.float64),
+        )
+
+    def read_layer(name: str) -> tuple[Floats, Floats]:
+        table = read_table(name)
+        return table.packed * table.scale, tensors[f"{prefix}{name}_bias"].astype(np.float64)
+
+    return Network(
+        words=read_table("words"),
+        pieces=read_table("pieces"),
+        times=read_table("times"),
+        cues=read_table("cues"),
+        shapes=read_table("shapes"),
+        marks=read_table("marks"),
+        entry=read_layer("entry"),
+        convolutions=[read_layer(f"convolution{step}") for step in DILATIONS],
+        labels=read_layer("labels"),
+        attention=read_layer("attention"),
+        kinds=read_layer("kinds"),
+    )
