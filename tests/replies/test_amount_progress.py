@@ -6,6 +6,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import from_micros
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.goals.goal_totals import find_countable, read_total
+from oldfriend.goals.told_amounts import read_amounts, spell_digits, split_amount_tokens
 from oldfriend.inbound.accept import ChatContext
 from tests.chat_fixtures import Say
 
@@ -315,6 +316,85 @@ async def test_amount_that_cannot_be_counts_for_nothing(
     await say(told)
 
     assert await count(app, chat_context) == []
+
+
+@pytest.mark.parametrize(
+    ("goal", "earlier", "told", "steps"),
+    [
+        ("I want to save 400 euros this month", "I saved 100 euros", "I saved - 20 euros", [100]),
+        ("I want to save 400 euros this month", "I saved 100 euros", "minus 20", [100]),
+        ("I want to save 400 euros this month", "I saved 100 euros", "minus twenty euros", [100]),
+        (
+            "I want to save 400 euros this month",
+            "I saved 100 euros",
+            "I saved -20 euros",
+            [100, -20],
+        ),
+        ("I want to save 400 euros this month", "I saved 100 euros", "I saved -€20", [100, -20]),
+        (
+            "I want to save 400 euros this month",
+            "I saved 100 euros",
+            "I saved -150 euros",
+            [100, -100],
+        ),
+        ("I want to do 150 squats this week", "40 squats", "-10 squats", [40, -10]),
+        (
+            "Ich will diesen Monat 400 Euro sparen",
+            "Ich habe 100 Euro gespart",
+            "Ich habe -20 Euro gespart",
+            [100, -20],
+        ),
+        (
+            "Ich will diesen Monat 400 Euro sparen",
+            "Ich habe 100 Euro gespart",
+            "Ich habe minus 20 Euro gespart",
+            [100],
+        ),
+        ("Quiero ahorrar 400 euros este mes", "He ahorrado 100 euros", "menos 20 euros", [100]),
+        (
+            "Je veux économiser 400 euros ce mois-ci",
+            "J'ai économisé 100 euros",
+            "J'ai économisé - 20 euros",
+            [100],
+        ),
+        ("我想这个月存400欧元", "我存了100欧元", "我存了负20欧元", [100]),
+        ("我想这个月存400欧元", "我存了100欧元", "我存了-20欧元", [100, -20]),
+    ],
+)
+async def test_amount_below_zero_is_taken_off_or_left_alone(
+    app: AppContext,
+    chat_context: ChatContext,
+    say: Say,
+    goal: str,
+    earlier: str,
+    told: str,
+    steps: list[int],
+) -> None:
+    """Behind a sign that is joined to it; behind a dash or a word it may be meant otherwise."""
+    for each in (goal, earlier, told):
+        await say(each)
+
+    assert await count(app, chat_context) == steps
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "values"),
+    [
+        ("I saved -20 euros", "en", [-20]),
+        ("I saved - 20 euros", "en", []),
+        ("minus 20", "en", []),
+        ("ran 8 - 10 km", "en", [8, 10]),
+        ("He ahorrado al menos 20 euros", "es", [20]),
+        ("menos 20 euros", "es", []),
+        ("J'ai économisé au moins 20 euros", "fr", [20]),
+        ("moins 20 euros", "fr", []),
+    ],
+)
+def test_sign_of_an_amount_is_read(text: str, language: str, values: list[float]) -> None:
+    """Joined to its number only; "at least" and "from … to" are none."""
+    spelled = spell_digits(text, language)
+    read = read_amounts(spelled, split_amount_tokens(spelled, language), language)
+    assert [each.value for each in read] == values
 
 
 def test_amount_is_only_what_can_be_stored() -> None:

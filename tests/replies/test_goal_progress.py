@@ -221,6 +221,31 @@ async def test_count_is_taken_back(
 
 
 @pytest.mark.parametrize(
+    ("said", "amounts"),
+    [
+        (["My goal is to run twice a week.", "I ran this morning.", "undo"], []),
+        (["I want to do 500 squats by June", "I did 30 squats", "undo that"], []),
+        (
+            ["I want to do 500 squats by June", "I did 30 squats", "not 30, 25 squats", "undo"],
+            [30_000],
+        ),
+        (["Ich will bis Juni 500 Kniebeugen machen", "30 Kniebeugen gemacht", "rückgängig"], []),
+        (["我想这个月做500个深蹲", "我做了30个深蹲", "撤销"], []),
+        (["I want to do 500 squats by June", "I did 30 squats", "I like tea", "undo"], [30_000]),
+    ],
+)
+async def test_bare_undo_takes_back_what_was_counted_just_now(
+    app: AppContext, chat_context: ChatContext, say: Say, said: list[str], amounts: list[int]
+) -> None:
+    """Or what was put right; nothing that was counted before the last message."""
+    for each in said:
+        await say(each)
+    async with app.db.begin_read() as tx:
+        (state,) = await list_goals(tx, chat_context.person.id)
+    assert [each.amount for each in state.progress] == amounts
+
+
+@pytest.mark.parametrize(
     ("goal", "deed", "count"),
     [
         ("I want to read 100 books this year", "I read 3 books this week", 3),

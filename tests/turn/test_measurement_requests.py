@@ -112,6 +112,26 @@ async def test_number_without_a_unit_is_in_the_unit_told_last(talk: Talk) -> Non
     assert "1 lb less" in outcome.reply.text
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("I ran 5 km and 3 miles", 9.83, "km"),
+        ("I ran 3 miles and then 5 km", 6.11, "mi"),
+        ("I ran 5 km and 30 min", 5.0, "km"),
+        ("Ich bin 5 km und 3 Meilen gelaufen", 9.83, "km"),
+        ("corrí 5 km y 3 millas", 9.83, "km"),
+        ("J'ai couru 5 km et 3 km", 8.0, "km"),
+        ("我跑了5公里和3英里", 9.83, "km"),
+    ],
+)
+async def test_joined_amounts_of_one_deed_are_one_number(
+    talk: Talk, text: str, value: float, unit: str
+) -> None:
+    """In the unit that is told first; what measures something else is none of it."""
+    await say(talk, text)
+    assert [(each.value, each.unit) for each in await kept(talk, "running")] == [(value, unit)]
+
+
 async def test_message_that_tells_more_goes_on(talk: Talk) -> None:
     """Nothing of it is lost to the talk."""
     said = await talk.hears("I ran 5 km in 31 min with Ana today, who is back from Rome")

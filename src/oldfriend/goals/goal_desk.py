@@ -28,7 +28,7 @@ from oldfriend.goals.goal_phrases import (
 )
 from oldfriend.goals.goal_store import MAX_GOALS
 from oldfriend.goals.goal_totals import PARTS_OF_UNIT, find_countable, find_total
-from oldfriend.goals.told_amounts import read_amounts, spell_digits, split_amount_tokens
+from oldfriend.goals.told_amounts import SIGNS, read_amounts, spell_digits, split_amount_tokens
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search.tokenizer import collect_terms
 
@@ -168,14 +168,15 @@ class GoalDesk:
         """
         words = spell_digits(words, self.scope.language)
         tokens = split_amount_tokens(words, self.scope.language)
-        amounts = read_amounts(tokens, self.scope.language)
+        amounts = read_amounts(words, tokens, self.scope.language)
         told = [each for each in amounts if each.unit or each.noun]
         if len(told) != 1:
             return None
         begins, ends = tokens[told[0].first].start, tokens[told[0].end - 1].end
-        found = self.find(f"{words[:begins]} {words[ends:]}")
+        found = self.find(f"{words[:begins].rstrip(SIGNS)} {words[ends:]}")
         total = find_total(found[0].goal) if len(found) == 1 else None
-        amount = 0 if total is None else total.find_amount(words[begins:], self.scope.language)
+        amount = 0 if total is None else total.measure(told[0])
+        amount = max(amount, -add_up(found[0].progress)) if amount else 0
         return self.count(found[0], amount) if amount else None
 
     def count(self, goal_state: GoalState, amount: int | None = None) -> GoalDecision:

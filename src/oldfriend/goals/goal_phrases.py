@@ -161,7 +161,7 @@ class GoalPhrases:
         rest = self.running.sub(" ", text)
         amounts = [
             each
-            for each in read_amounts(split_amount_tokens(rest, self.language), self.language)
+            for each in self.list_positive(rest)
             if (each.unit or each.noun)
             and self.is_total(each, rest, has_day=False, has_period=True)
         ]
@@ -190,12 +190,18 @@ class GoalPhrases:
 
     def list_money(self, text: str) -> list[int]:
         """Return where the amounts of money begin in a text from `spell_digits`."""
-        tokens = split_amount_tokens(spell_digits(text, self.language), self.language)
+        spelled = spell_digits(text, self.language)
+        tokens = split_amount_tokens(spelled, self.language)
         return [
             tokens[each.first].start
-            for each in read_amounts(tokens, self.language)
+            for each in self.list_positive(spelled)
             if each.unit and UNITS[each.unit].dimension == "money"
         ]
+
+    def list_positive(self, text: str) -> list[ToldAmount]:
+        """Return the amounts above zero that a text from `spell_digits` tells."""
+        tokens = split_amount_tokens(text, self.language)
+        return [each for each in read_amounts(text, tokens, self.language) if each.value > 0]
 
     def find_month(self, text: str) -> int | None:
         """Return the month, from 1, that a text names as the one in which something is wanted."""

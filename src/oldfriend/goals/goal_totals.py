@@ -44,11 +44,14 @@ class GoalTotal:
     def find_amount(self, told: str, language: str, *, takes_bare: bool = False) -> int:
         """Return how much of it words tell, in parts of its unit; 0 for no clear amount.
 
+        It is below zero for an amount that is to be taken off: "-20 euros".
+
         Several amounts that are only joined add up: "10 km and 3 km". `takes_bare`: the only
         number is one of its unit if it names none: "saved another 30".
         """
-        tokens = split_amount_tokens(spell_digits(told, language), language)
-        amounts = read_amounts(tokens, language)
+        spelled = spell_digits(told, language)
+        tokens = split_amount_tokens(spelled, language)
+        amounts = read_amounts(spelled, tokens, language)
         if takes_bare and len(amounts) == 1 and amounts[0].unit is None and not amounts[0].noun:
             return self.to_amount(amounts[0].value, self.unit)
         found = [(each, amount) for each in amounts if (amount := self.measure(each))]
@@ -59,7 +62,12 @@ class GoalTotal:
         return sum(amount for _, amount in found)
 
     def measure(self, told: ToldAmount) -> int:
-        """Return how much of it an amount is that names its unit or noun; 0 for any other."""
+        """Return how much of it an amount is that names its unit or noun; 0 for any other.
+
+        A weight below zero is none: it may tell what was lost, or what was put on.
+        """
+        if told.value < 0 and self.dimension == "mass":
+            return 0
         if self.noun:
             is_same = told.noun == self.noun
             return self.to_amount(told.value, self.unit) if is_same else 0
@@ -113,7 +121,7 @@ def read_total(text: str, language: str, *, has_day: bool) -> GoalTotal | None:
     if any(limits):
         return None
     tokens = split_amount_tokens(text, language)
-    found = [each for each in read_amounts(tokens, language) if each.value > 0]
+    found = [each for each in read_amounts(text, tokens, language) if each.value > 0]
     found = [each for each in found if each.unit or each.noun]
     has_day = has_day or bool(day)
     if len(found) != 1 or not phrases.is_total(

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
 from oldfriend.lang.chinese_variants import to_simplified
-from oldfriend.lang.language_pack import get_traits
+from oldfriend.lang.language_pack import choose_language_with, get_traits, load_language_pack
 from oldfriend.lang.number_words import write_digits
 from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get_lexicon
 from oldfriend.measurements.quantities import find_quantities
@@ -33,16 +34,19 @@ NO_NOUN: Final = (
 HALF_MORE: Final = 1.5
 CURRENCY: Final = r"$\u00a2-\u00a5\u20a0-\u20cf\uffe5"
 """Signs of currencies, as a character class."""
-BELOW_ZERO: Final = re.compile(
-    rf"(?<![^\s({CURRENCY}\u3400-\u9fff])[-\u2212][{CURRENCY}]?\d[\d.,]*"
-)
+BELOW_ZERO: Final = re.compile(rf"(?<![^\s({CURRENCY}\u3400-\u9fff])[-\u2212][{CURRENCY}]?(?=\d)")
+"""A sign that is joined to its number: "-20", "-€20"."""
+APART: Final = rf"(?<!\d)(?<!\d\s)[-\u2212]\s{{1,3}}(?=[{CURRENCY}]?\d)"
+"""A sign apart from its number, which may as well be a dash: "- 20"."""
+SIGNS: Final = " -\u2212"
+AMOUNT: Final = rf"\s{{0,3}}[{CURRENCY}]?\d[\d.,]*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldAmount:
     """A number that a text tells, and what it is of."""
 
-    value: float
+    value: float  # below zero behind a sign that is joined to it
     unit: str | None  # one that adds up; None: none is named
     noun: str  # the stem of what is counted; empty for a unit, or where nothing is named
     word: str  # as it stands in the text
@@ -51,8 +55,18 @@ class ToldAmount:
 
 
 def spell_digits(text: str, language: str) -> str:
-    """Return a text with its numbers in digits, but those below zero, in simplified characters."""
-    return write_digits(BELOW_ZERO.sub(" ", to_simplified(text)), language)
+    """Return a text with its numbers in digits, in simplified characters.
+
+    A number is left out that may be below zero or not: "- 20", "minus twenty".
+    """
+    return load_doubtful(language).sub(" ", write_digits(to_simplified(text), language))
+
+
+@cache
+def load_doubtful(language: str) -> re.Pattern[str]:
+    """Return the pattern of a number behind a dash, or behind a word of the language for minus."""
+    minus = load_language_pack(choose_language_with("goals", language)).read("goals")["minus"]
+    return re.compile(f"(?:{APART}|{minus}){AMOUNT}", re.IGNORECASE)
 
 
 def split_amount_tokens(text: str, language: str) -> list[Token]:
@@ -60,9 +74,10 @@ def split_amount_tokens(text: str, language: str) -> list[Token]:
     return get_lexicon(language).split_tokens(text)
 
 
-def read_amounts(tokens: Sequence[Token], language: str) -> list[ToldAmount]:
-    """Return the amounts that tokens tell, in order."""
+def read_amounts(text: str, tokens: Sequence[Token], language: str) -> list[ToldAmount]:
+    """Return the amounts that the tokens of a text from `spell_digits` tell, in order."""
     lexicon = get_lexicon(language)
+    negative = {each.end() for each in BELOW_ZERO.finditer(text)}
     found: list[ToldAmount] = []
     for each in find_quantities(tokens, lexicon):
         unit, end, value = each.unit, each.end, each.value
@@ -71,9 +86,10 @@ def read_amounts(tokens: Sequence[Token], language: str) -> list[ToldAmount]:
         word = "" if unit is not None else find_counted_noun(tokens, end, language)
         if each.pair_value is not None or unit in CALENDAR_UNITS:
             continue
+        is_below = any(one.start in negative for one in tokens[each.first : each.end])
         found.append(
             ToldAmount(
-                value=value,
+                value=-value if is_below else value,
                 unit=unit,
                 noun=stem_word(word, language) if word else "",
                 word=word,

@@ -88,6 +88,13 @@ def read_correction(
     )
 
 
+def is_bare_undo(text: str, moment: Moment, lexicon: MeasureLexicon) -> bool:
+    """Tell whether a message only takes back, and names neither a number nor a day: "undo"."""
+    asked = read_correction(text, moment, lexicon)
+    nothing = MeasurementCorrection(right=None, wrong=None, names=frozenset(), day=None)
+    return asked == nothing
+
+
 def choose_gone(
     clause: ClauseReader, quantities: Sequence[Quantity], marks: Sequence[Mark]
 ) -> tuple[None, Quantity | None] | None:

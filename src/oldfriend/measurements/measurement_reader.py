@@ -20,7 +20,14 @@ from oldfriend.measurements.lexicon import (
     Token,
 )
 from oldfriend.measurements.measures import MEASURES, Measure, is_plausible, to_compared
-from oldfriend.measurements.quantities import Quantity, find_quantities, is_in_date
+from oldfriend.measurements.quantities import (
+    Quantity,
+    add_joined,
+    continues_list,
+    find_quantities,
+    is_in_date,
+    is_year,
+)
 from oldfriend.measurements.units import convert_float
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
 
@@ -31,8 +38,6 @@ RELATED: Final = {"steps": ("walking", "running")}
 CALENDAR_UNITS: Final = frozenset({"d", "wk", "mo", "y"})
 LOW_PRESSURE: Final = 30
 """A blood pressure below this is told in centimeters, as 12/8."""
-FIRST_YEAR: Final = 1900
-LAST_YEAR: Final = 2100
 MAX_MEASURED: Final = 12
 """Numbers that are read from one message."""
 
@@ -162,7 +167,8 @@ def split_clauses(tokens: Sequence[Token]) -> Iterator[tuple[bool, list[Token]]]
         is_end = token.is_any(BREAK_CLASS) and token.text != "?"
         if token.text in CLAUSE_BREAKS and all(each.is_any(*OF_TIME) for each in gathered):
             continue  # "Yesterday, 5 km"
-        if is_end or (token.is_any("joints") and begins_clause(tokens, at + 1) and gathered):
+        is_joint = token.is_any("joints") and not continues_list(gathered, tokens[at + 1 :])
+        if is_end or (is_joint and begins_clause(tokens, at + 1) and gathered):
             if gathered:
                 yield is_new_sentence, gathered
                 is_new_sentence = False
@@ -295,6 +301,8 @@ class ClauseReader:
         quantity = next((each for each in quantities if fits(measure, each, cue)), None)
         if quantity is None or self._is_counted_otherwise(measure, quantity):
             return None
+        if measure.is_summed:
+            quantity = add_joined(quantity, quantities, self.tokens)
         first = min(cue, quantity.first)
         cues = [f"cue:{each}" for each in (measure.name, *RELATED.get(measure.name, ()))]
         inside = self.timed | {at for each in quantities for at in range(each.first, each.end)}
@@ -461,12 +469,6 @@ def find_date_spans(text: str, tokens: Sequence[Token], moment: Moment) -> tuple
         if spans:
             return spans
     return ()
-
-
-def is_year(quantity: Quantity) -> bool:
-    """Tell whether a bare number may be a year."""
-    is_bare = quantity.unit is None and quantity.pair_value is None
-    return is_bare and FIRST_YEAR <= quantity.value <= LAST_YEAR
 
 
 def last_year(day: date) -> date:

@@ -1,7 +1,7 @@
 """Quantities: numbers with their units as people write them, read from tokens."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.measurements.lexicon import CLOCK_CLASS, NUMBER_CLASS, MeasureLexicon, Token
@@ -10,6 +10,8 @@ from oldfriend.measurements.units import CURRENCIES, convert_float
 HALF: Final = 0.5
 THOUSAND: Final = 1000
 DIGITS_OF_THOUSANDS: Final = 3
+FIRST_YEAR: Final = 1900
+LAST_YEAR: Final = 2100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +25,34 @@ class Quantity:
     end: int  # of the tokens
     is_thousands: bool = False  # written with a "k"
     pair_value: float | None = None  # 80 in 120/80, or 10 in 7/10
+
+
+def add_joined(quantity: Quantity, others: Sequence[Quantity], tokens: Sequence[Token]) -> Quantity:
+    """Return a quantity with those of its dimension that are only joined to it, in its unit.
+
+    "5 km and 3 miles" are 9.83 km.
+    """
+    total, end = quantity.value, quantity.end
+    for each in others:
+        between = tokens[end : each.first]
+        is_joined = bool(between) and all(one.is_any("joints") for one in between)
+        if not is_joined or quantity.unit is None or each.unit is None:
+            continue
+        value = convert_float(each.value, each.unit, quantity.unit)
+        if value is not None:
+            total, end = round(total + value, 2), each.end
+    if end == quantity.end:
+        return quantity
+    return replace(quantity, value=total, other_value=total, end=end)
+
+
+def continues_list(before: Sequence[Token], after: Sequence[Token]) -> bool:
+    """Tell whether a joint stands between two amounts of one verb: "5 km und 3 Meilen gelaufen"."""
+    if not before or len(after) <= 1 or any(each.cues for each in before):
+        return False
+    one, other = before[-1].unit, after[1].unit
+    is_alike = one is not None and other is not None and convert_float(1, other, one) is not None
+    return is_alike and after[0].is_any(NUMBER_CLASS)
 
 
 def find_quantities(tokens: Sequence[Token], lexicon: MeasureLexicon) -> list[Quantity]:
@@ -180,3 +210,9 @@ def normalize_number(text: str, *, has_decimal_comma: bool) -> tuple[str, str]:
         return decimal, decimal
     is_thousands = (last == ".") == has_decimal_comma
     return (whole, decimal) if is_thousands else (decimal, whole)
+
+
+def is_year(quantity: Quantity) -> bool:
+    """Tell whether a bare number may be a year."""
+    is_bare = quantity.unit is None and quantity.pair_value is None
+    return is_bare and FIRST_YEAR <= quantity.value <= LAST_YEAR

@@ -27,13 +27,26 @@ from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.rule_extraction.datetimes import without_times
 from oldfriend.learning.rule_extraction.promises import matter_of, verb_stem
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
-from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, OTHER_CLASS, Token, fold
-from oldfriend.measurements.measurement_corrections import find_marks
+from oldfriend.measurements.lexicon import (
+    BREAK_CLASS,
+    NUMBER_CLASS,
+    OTHER_CLASS,
+    Token,
+    fold,
+    list_lexicons,
+)
+from oldfriend.measurements.measurement_corrections import find_marks, is_bare_undo
+from oldfriend.measurements.measurement_reader import Moment
+from oldfriend.measurements.measurement_store import list_told_lately
+from oldfriend.memory.receipts import MOVED_KEY, SET_KEY
 from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
 from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
 from oldfriend.turn.request_handlers.goal_requests import tells_of_others
+from oldfriend.turn.request_handlers.handler import HandlerContext
+from oldfriend.turn.request_handlers.measurement_changes import find_last_message
 from oldfriend.turn.request_handlers.request_kinds import classify_request, is_negated
+from oldfriend.turn.request_handlers.task_requests import load_last_details
 
 LIKELY_TOLD: Final = 0.25
 """How likely a sentence that begins with a distance must be to tell a number or something done."""
@@ -93,7 +106,7 @@ def count_told(
     for begins, ends in list_clause_spans(spelled, language):
         text = spelled[begins:ends]
         tokens = split_amount_tokens(text, language)
-        amounts = [as_bare(each, words, book) for each in read_amounts(tokens, language)]
+        amounts = [as_bare(each, words, book) for each in read_amounts(text, tokens, language)]
         told = choose_amount(amounts, total)
         if told is None or is_no_deed(tokens, told, text, language):
             continue
@@ -112,7 +125,7 @@ def count_told(
             logged=likely["number_log"],
         )
         if total.is_money and words.phrases.takes_out.search(text):
-            amount -= measure(told, total)
+            amount -= abs(measure(told, total))
         elif is_for_total(clause, total, words, book):
             amount += measure(told, total)
     return amount
@@ -226,7 +239,7 @@ def measure(told: ToldAmount, total: GoalTotal) -> int:
         return total.measure(told)
     is_in_metres = total.dimension == "length" and told.value > total.value  # "7k"
     value = told.value / METRES if is_in_metres else told.value
-    is_fitting = SMALLEST_SHARE * total.value <= value <= total.value
+    is_fitting = SMALLEST_SHARE * total.value <= abs(value) <= total.value
     takes_bare = total.dimension in {"", "money", "length"}
     return total.to_amount(value, total.unit) if takes_bare and is_fitting else 0
 
@@ -247,11 +260,43 @@ def decide_fix(desk: GoalDesk, message: Message) -> GoalDecision | None:
     return None if step.amount == right else desk.put_right(state, step, right)
 
 
+async def undo_count(context: HandlerContext, desk: GoalDesk) -> tuple[GoalDecision, bool] | None:
+    """Take back what the message before counted, or what it put right, if this one is "undo".
+
+    Also return whether the reply to it set or moved reminders, which are undone with it. What it
+    counted of a number that is kept goes with that number.
+    """
+    message = context.utterance.message
+    moment = Moment(at=message.at, zone=message.zone)
+    lexicons = list_lexicons(context.perception.language)
+    if not any(is_bare_undo(context.text, moment, each) for each in lexicons):
+        return None
+    async with context.db.begin_read() as tx:
+        last = await find_last_message(tx, message)
+        numbers = await list_told_lately(tx, message.person, since=message.at - DAY)
+        details = await load_last_details(tx, message)
+    counted = [
+        (state, step)
+        for state in desk.states
+        for step in state.progress
+        if last is not None and step.message == last.id
+    ]
+    if last is None or len(counted) != 1 or any(each.message == last.id for each in numbers):
+        return None
+    state, step = counted[0]
+    former = [wrong for wrong, right in list_fixes(state.goal, last) if right == step.amount]
+    decision = (
+        desk.put_right(state, step, former[0]) if former else desk.take_back_step(state, step)
+    )
+    has_tasks = not details.keys().isdisjoint((SET_KEY, MOVED_KEY))  # they are undone, too
+    return decision, has_tasks
+
+
 def list_fixes(goal: Goal, message: Message) -> list[tuple[int, int]]:
     """Return what may be wrong and what right of a goal's amounts, if a message corrects one."""
     language, total = goal.language, find_countable(goal)
     spelled = spell_digits(message.text, language)
-    told = read_amounts(split_amount_tokens(spelled, language), language)
+    told = read_amounts(spelled, split_amount_tokens(spelled, language), language)
     is_pair = len(told) == len(("wrong", "right")) and is_possible_language(message.text, language)
     if total is None or not is_pair or not corrects(message.text, spelled, language):
         return []

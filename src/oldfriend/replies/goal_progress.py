@@ -15,13 +15,19 @@ from oldfriend.goals.goal import Goal, GoalState
 from oldfriend.goals.goal_desk import GoalDesk, add_up, find_first_day
 from oldfriend.goals.goal_phrases import GoalPhrases, load_goal_phrases
 from oldfriend.goals.goal_totals import GoalTotal, find_countable, find_total
+from oldfriend.goals.told_amounts import SIGNS
 from oldfriend.lang.detection import is_possible_language
 from oldfriend.lang.language_pack import get_traits, list_languages
 from oldfriend.learning.rule_extraction.datetimes import due_in, past_in, without_times
 from oldfriend.learning.rule_extraction.promises import Deed, deeds_in, matter_of, verb_stem
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
-from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get_lexicon
+from oldfriend.measurements.lexicon import (
+    BREAK_CLASS,
+    NUMBER_CLASS,
+    Token,
+    get_lexicon,
+)
 from oldfriend.measurements.measurement_corrections import is_bare_number
 from oldfriend.measurements.measurement_reader import Moment, read_message
 from oldfriend.measurements.measures import MEASURES, is_plausible
@@ -35,6 +41,7 @@ from oldfriend.replies.amount_progress import (
     count_told,
     decide_fix,
     normalize,
+    undo_count,
 )
 from oldfriend.search.tokenizer import is_stop_word, stem_word
 from oldfriend.tasks.sentence_words import split_sentences
@@ -76,6 +83,12 @@ async def handle_progress(context: HandlerContext) -> HandledRequest | None:
     if message.trust != "person" or message.language not in languages or not context.text.strip():
         return None
     desk = await open_desk(context, message.language)
+    undone = await undo_count(context, desk)
+    if undone is not None:
+        decision, has_tasks = undone
+        handled = build_handled(desk, decision)
+        rest = context.text if has_tasks else ""
+        return replace(handled, name=NAME, is_whole_message=False, rest=rest)
     fixed = decide_fix(desk, message)
     if fixed is not None:
         handled = build_handled(desk, fixed)
@@ -300,9 +313,10 @@ def tells_impossible(message: Message) -> bool:
 
 
 def with_whole_object(deed: Deed, plain: str, book: RuleBook) -> Deed:
-    """Return a deed with all that its sentence tells behind the verb: "2.5 km", not "2"."""
+    """Return a deed with all that its sentence tells behind the verb: "-2.5 km", not "2"."""
     begins = plain.find(deed.told.strip(f"{SENTENCE_END}{BARE}"))
-    told = without_times(plain[max(begins, 0) :], book).strip(SENTENCE_END)
+    signed = len(plain[: max(begins, 0)].rstrip(SIGNS))
+    told = without_times(plain[signed:], book).strip(SENTENCE_END)
     return deed if begins < 0 else replace(deed, told=told)
 
 

@@ -14,6 +14,7 @@ from oldfriend.tasks.task import Task
 from oldfriend.tasks.told_time import Ambiguous, decode_guess
 
 MAX_LISTED: Final = 20
+WORKDAYS: Final = {"MO", "TU", "WE", "TH", "FR"}
 MAX_LABEL_CHARS: Final = 40
 """What a button shows on any channel; a longer time is shown by when it comes next."""
 
@@ -200,6 +201,8 @@ def name_frequency(rule: str) -> str:
     parts = dict(each.split("=", 1) for each in rule.split(";"))
     often, days = parts["FREQ"].lower(), parts.get("BYDAY", "")
     is_spaced = int(parts.get("INTERVAL", 1)) > 1 and often != "minutely"
+    if often in {"daily", "weekly"} and set(days.split(",")) == WORKDAYS and not is_spaced:
+        return "" if "BYSETPOS" in parts else "workdays"
     is_on_some = "," in rule or (often == "daily" and bool(days))
     return "" if is_spaced or is_on_some else often
 
