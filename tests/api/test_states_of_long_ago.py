@@ -71,3 +71,26 @@ async def test_newest_and_oldest_are_by_when_something_was_said(
     assert await keys("newest") == ["location", "interests"]
     assert await keys("oldest") == ["interests", "location"]
     assert await keys("learned") == ["interests", "location"]
+
+
+async def test_home_of_long_ago_is_told_with_its_time_wherever_it_is_shown(
+    browse: Browse, app: AppContext, chat_context: ChatContext, clock: FrozenClock
+) -> None:
+    """In the drawing of relations, below a reply and before it is forgotten, with its language."""
+    await tell(app, chat_context, ["I live in Ulm."])
+    clock.tick(minutes=TWO_YEARS)
+    browser = await browse()
+    (home,) = (await browser.get("/memories", params={"kind": "fact"})).json()["items"]
+    asked = MessageSubmission(text="Where do I live?")
+    reply = (await answer_message(app, chat_context, asked)).reply
+    receipt = (await browser.get(f"/chat/messages/{reply.id}/receipt")).json()
+    preview = (await browser.post("/forget/preview", json={"ids": [home["id"]]})).json()
+    graph = (await browser.get("/people/graph")).json()
+    told, ground = home["sentence"], [each for each in receipt["sources"] if each["kind"] == "fact"]
+
+    assert told == "In November 2023 you lived in Ulm."
+    assert [(each["text"], each["text_language"]) for each in ground] == [(told, "en")]
+    assert [(each["sentence"], each["sentence_language"]) for each in preview["beliefs"]] == [
+        (told, "en")
+    ]
+    assert [(each["text"], each["text_language"]) for each in graph["edges"]] == [(told, "en")]

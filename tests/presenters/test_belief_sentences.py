@@ -1,6 +1,7 @@
 """A belief is a sentence to the person, where its text is known to begin with a verb."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -11,8 +12,15 @@ from oldfriend.domain.clock import to_micros
 from oldfriend.domain.ids import EvidenceId, MemoryId, MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.lang.language_pack import load_language_pack
-from oldfriend.presenters.belief_schemas import tell_as_of
-from oldfriend.presenters.belief_sentences import Sentence, build_sentence, tell_belief
+from oldfriend.presenters.belief_sentences import Sentence, tell_belief
+from oldfriend.presenters.dated_sentences import tell_as_of
+
+
+def build_sentence(
+    belief: StoredBelief, evidence: Sequence[Evidence] = (), language: str = ""
+) -> str:
+    """The sentence of a belief."""
+    return tell_belief(belief, evidence, language=language).text
 
 
 def believed(text: str, language: str = "en", **fields: Any) -> StoredBelief:

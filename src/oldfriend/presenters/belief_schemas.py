@@ -25,8 +25,7 @@ from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.evidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_stats_history
 from oldfriend.memory.receipts import MemoryUsage
 from oldfriend.presenters.base_schema import Schema, describe, format_exact_time, format_time
-from oldfriend.presenters.belief_sentences import Sentence, tell_belief
-from oldfriend.presenters.dated_sentences import tell_with_time
+from oldfriend.presenters.dated_sentences import tell_as_of
 from oldfriend.presenters.message_schemas import (
     EvidenceQuote,
     EvidenceSchema,
@@ -191,21 +190,6 @@ class TagsSchema(Schema):
     """The tags of current beliefs, the most frequent first."""
 
     items: dict[str, int]
-
-
-def tell_as_of(
-    belief: StoredBelief,
-    evidence: Sequence[Evidence],
-    *,
-    as_of: Micros | None,
-    zone: str,
-    language: str = "",
-) -> Sentence:
-    """Return a belief as a sentence to the person; a state of long ago with its time."""
-    told = tell_belief(belief, evidence, language=language, zone=zone)
-    if as_of is None:
-        return told
-    return replace(told, text=tell_with_time(told.text, told.language, as_of, zone))
 
 
 def format_etag(version: int) -> str:

@@ -143,13 +143,6 @@ class Sentence:
     language: str
 
 
-def build_sentence(
-    belief: StoredBelief, evidence: Sequence[Evidence] = (), language: str = ""
-) -> str:
-    """Put a belief into a sentence to the person; ``evidence`` tells names from verbs."""
-    return tell_belief(belief, evidence, language=language).text
-
-
 def tell_belief(
     belief: StoredBelief,
     evidence: Sequence[Evidence] = (),
@@ -159,7 +152,8 @@ def tell_belief(
 ) -> Sentence:
     """Tell the person a belief in a language; what cannot be told in it, in quotation marks.
 
-    Without a language, or in one without such words, it is told in its own.
+    Without a language, or in one without such words, it is told in its own. ``evidence`` tells
+    names from verbs.
     """
     spoken = language or belief.language
     grammar = _load_grammar(spoken)

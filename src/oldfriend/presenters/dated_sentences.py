@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
+from oldfriend.beliefs.queries import BeliefDetails
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.presenters.base_schema import format_date
+from oldfriend.presenters.belief_sentences import Sentence, tell_belief
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.turn.quotes import format_day
 
@@ -22,6 +25,40 @@ class _PastForms:
     then: str  # the template for a sentence whose verb has a past form here
     forms: Sequence[tuple[re.Pattern[str], str]]
     joints: re.Pattern[str]  # what may join a second verb, whose past form is unknown
+
+
+def tell_as_of(
+    belief: StoredBelief,
+    evidence: Sequence[Evidence],
+    *,
+    as_of: Micros | None,
+    zone: str,
+    language: str = "",
+) -> Sentence:
+    """Return a belief as a sentence to the person; a state of long ago with its time."""
+    told = tell_belief(belief, evidence, language=language, zone=zone)
+    if as_of is None:
+        return told
+    return replace(told, text=tell_with_time(told.text, told.language, as_of, zone))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
+    """Whom beliefs are told to: their language and zone, and the moment; None: whenever."""
+
+    language: str = ""
+    zone: str = "UTC"
+    now: Micros | None = None
+
+    def tell(self, belief: StoredBelief, evidence: Sequence[Evidence]) -> Sentence:
+        """Return a belief as a sentence; a state that was long ago at the moment with its time."""
+        details = BeliefDetails(content=belief, evidence=tuple(evidence))
+        as_of = None if self.now is None else details.find_stale_since(self.now)
+        return tell_as_of(belief, evidence, as_of=as_of, zone=self.zone, language=self.language)
+
+
+ANYBODY: Final = Audience()
+"""Beliefs are told in their own language, whenever that is."""
 
 
 def tell_with_time(sentence: str, language: str, as_of: Micros, zone: str) -> str:

@@ -17,7 +17,7 @@ from oldfriend.memory.deletion.own_records import OwnRecordKind
 from oldfriend.memory.deletion.repetitions import drop_canned_replies
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_schemas import name_belief
-from oldfriend.presenters.belief_sentences import tell_belief
+from oldfriend.presenters.dated_sentences import ANYBODY, Audience
 from oldfriend.presenters.deletion_text import (
     get_change_kind,
     get_change_text,
@@ -82,7 +82,7 @@ class AffectedBeliefSchema(Schema):
         change: JournalEntry,
         evidence: Mapping[ObjectId, Sequence[Evidence]],
         *,
-        language: str = "",
+        audience: Audience,
         words_left: int | None = None,
         is_learned_anew: bool = False,
     ) -> Self:
@@ -94,7 +94,7 @@ class AffectedBeliefSchema(Schema):
             change.after,
             evidence.get(change.object_id, ()),
             text=get_change_text(change),
-            language=language,
+            audience=audience,
             words_left=words_left,
             is_learned_anew=is_learned_anew,
         )
@@ -106,16 +106,12 @@ class AffectedBeliefSchema(Schema):
         evidence: Sequence[Evidence],
         *,
         text: str,
-        language: str,
+        audience: Audience,
         words_left: int | None,
         is_learned_anew: bool = False,
     ) -> Self:
         """Present a belief that stays or goes, with its text."""
-        told = (
-            tell_belief(content, evidence, language=language)
-            if isinstance(content, StoredBelief)
-            else None
-        )
+        told = audience.tell(content, evidence) if isinstance(content, StoredBelief) else None
         return cls(
             id=content.id,
             kind=get_kind(content),
@@ -209,11 +205,11 @@ class DeletionPreviewSchema(Schema):
         preview: ForgetPreview,
         kept: Mapping[str, JournalObject],
         evidence: Mapping[ObjectId, Sequence[Evidence]],
-        language: str = "",
+        audience: Audience = ANYBODY,
     ) -> Self:
         """Present a deletion preview; ``kept`` are beliefs that stay with less evidence.
 
-        ``evidence`` is that of the beliefs in it, for their sentences in a language.
+        ``evidence`` is that of the beliefs in it, for their sentences to an audience.
         """
         plan = preview.plan
         relearned = list_relearned(plan)
@@ -223,7 +219,7 @@ class DeletionPreviewSchema(Schema):
             messages=list_going(drop_canned_replies(keep_last_versions(plan.messages))),
             beliefs=tuple(
                 AffectedBeliefSchema.from_domain(
-                    change, evidence, language=language, is_learned_anew=each in relearned
+                    change, evidence, audience=audience, is_learned_anew=each in relearned
                 )
                 for each, change in islice(plan.deleted.items(), MAX_LISTED)
             ),
@@ -232,13 +228,13 @@ class DeletionPreviewSchema(Schema):
                     content,
                     evidence.get(ObjectId(each), ()),
                     text=name_belief(content),
-                    language=language,
+                    audience=audience,
                     words_left=plan.remaining_evidence[ObjectId(each)],
                 )
                 for each, content in kept.items()
             ),
             orphans=tuple(
-                AffectedBeliefSchema.from_domain(change, evidence, language=language, words_left=0)
+                AffectedBeliefSchema.from_domain(change, evidence, audience=audience, words_left=0)
                 for change in islice(plan.orphans.values(), MAX_LISTED)
             ),
             replies=list_going(drop_canned_replies(keep_last_versions(plan.redacted_replies))),
@@ -251,7 +247,7 @@ class DeletionPreviewSchema(Schema):
             ),
             read_from=list_going(list_kept_sources(plan)),
             beside=tuple(
-                AffectedBeliefSchema.from_domain(change, evidence, language=language)
+                AffectedBeliefSchema.from_domain(change, evidence, audience=audience)
                 for change in islice(plan.sibling_beliefs.values(), MAX_LISTED)
             ),
             namesakes=tuple(plan.namesakes),

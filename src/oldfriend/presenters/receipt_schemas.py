@@ -17,7 +17,8 @@ from oldfriend.presenters.base_schema import (
     to_optional_int,
     to_optional_text,
 )
-from oldfriend.presenters.belief_sentences import build_sentence, tell_in_terminal
+from oldfriend.presenters.belief_sentences import tell_in_terminal
+from oldfriend.presenters.dated_sentences import ANYBODY, Audience
 from oldfriend.presenters.hit_schemas import Hit, ReasonSchema
 from oldfriend.presenters.message_schemas import (
     EvidenceSchema,
@@ -63,6 +64,9 @@ class ReceiptItemSchema(Schema):
     kind: str
     id: str
     text: str | None = field(metadata=describe("Null if it was removed since."))
+    text_language: str | None = field(
+        metadata=describe("The language of the sentence of a belief; null for messages.")
+    )
     role: Role | None = field(metadata=describe("Who said a message."))
     speaker: str | None
     channel: str | None
@@ -73,14 +77,20 @@ class ReceiptItemSchema(Schema):
 
     @classmethod
     def from_domain(
-        cls, item: ReceiptItem, thing: ReceiptObject, words: Sequence[Evidence], language: str = ""
+        cls,
+        item: ReceiptItem,
+        thing: ReceiptObject,
+        words: Sequence[Evidence],
+        audience: Audience = ANYBODY,
     ) -> Self:
         """Present one item of a receipt, with its object and evidence."""
         message = thing if isinstance(thing, Message) else None
+        told = audience.tell(thing, words) if isinstance(thing, StoredBelief) else None
         return cls(
             kind=thing.kind if isinstance(thing, StoredBelief) else item.kind,
             id=item.object,
-            text=name_ground(thing, words, language),
+            text=told.text if told else message and message.text,
+            text_language=told and told.language,
             role=None if message is None else message.role,
             speaker=None if message is None else message.speaker,
             channel=None if message is None else message.channel,
@@ -89,13 +99,6 @@ class ReceiptItemSchema(Schema):
             why=tuple(ReasonSchema.from_domain(each) for each in sort_reasons(item.reasons)),
             words=tuple(EvidenceSchema.from_domain(each) for each in words),
         )
-
-
-def name_ground(thing: ReceiptObject, words: Sequence[Evidence], language: str) -> str | None:
-    """Return a belief as a sentence, or the text of a message; None: it was taken out since."""
-    if isinstance(thing, StoredBelief):
-        return build_sentence(thing, words, language)
-    return None if thing is None else thing.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,14 +171,14 @@ class ReceiptSchema(Schema):
     as_text: str = field(metadata=describe("The receipt as text, as `oldfriend why` prints it."))
 
     @classmethod
-    def from_domain(cls, resolved: ResolvedReceipt, language: str = "") -> Self:
-        """Present a receipt to the API, its beliefs in a language; without one, in their own."""
+    def from_domain(cls, resolved: ResolvedReceipt, audience: Audience = ANYBODY) -> Self:
+        """Present a receipt to the API, its beliefs as they are told to an audience."""
         details, grounds = resolved.receipt.details, resolved.grounds
         model = details.get("model")
         model_call: Mapping[str, JsonValue] = model if isinstance(model, dict) else {}
         cost, answerable = to_optional_int(model_call.get("cost")), details.get("answerable")
         unprompted = UnpromptedReasonSchema.from_details(details)
-        sources = build_grounds(resolved, grounds.used, language)
+        sources = build_grounds(resolved, grounds.used, audience)
         return cls(
             id=resolved.receipt.id,
             asked=MessageSchema.from_domain(resolved.asked) if unprompted is None else None,
@@ -185,8 +188,8 @@ class ReceiptSchema(Schema):
             sources=sources,
             stood_on=sources,
             is_written=bool(details.get(CORE_BLOCK_KEY)),
-            also_shown=build_grounds(resolved, grounds.also_in_mind, language),
-            left_out=build_grounds(resolved, grounds.left_out, language),
+            also_shown=build_grounds(resolved, grounds.also_in_mind, audience),
+            left_out=build_grounds(resolved, grounds.left_out, audience),
             only_shown=tuple(MessageSchema.from_domain(each) for each in resolved.shown_context),
             model=to_optional_text(model_call.get("name")),
             prompt=to_optional_text(details.get("prompt")),
@@ -202,12 +205,14 @@ class ReceiptSchema(Schema):
 
 
 def build_grounds(
-    resolved: ResolvedReceipt, items: Sequence[tuple[ReceiptItem, ReceiptObject]], language: str
+    resolved: ResolvedReceipt,
+    items: Sequence[tuple[ReceiptItem, ReceiptObject]],
+    audience: Audience,
 ) -> tuple[ReceiptItemSchema, ...]:
     """Present items of a receipt with their objects."""
     return tuple(
         ReceiptItemSchema.from_domain(
-            item, thing, resolved.evidence.get(ObjectId(item.object), ()), language
+            item, thing, resolved.evidence.get(ObjectId(item.object), ()), audience
         )
         for item, thing in items
     )

@@ -47,6 +47,7 @@ from oldfriend.memory.message_log import find_message_by_external_id, get_messag
 from oldfriend.memory.people import get_chat, get_person_by_id
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.presenters.base_schema import Schema, describe
+from oldfriend.presenters.dated_sentences import Audience
 from oldfriend.presenters.message_schemas import MessageSchema
 from oldfriend.presenters.receipt_schemas import ReceiptSchema
 from oldfriend.presenters.resolved_receipts import resolve_receipt
@@ -315,7 +316,9 @@ async def show_receipt(message: str, me: CurrentUser, hub: HubDep) -> ReceiptSch
                     "There is no record of why this was said; it may have been forgotten.",
                 )
             )
-        return ReceiptSchema.from_domain(await resolve_receipt(tx, receipt), me.language)
+        resolved = await resolve_receipt(tx, receipt)
+    audience = Audience(language=me.language, zone=me.person.zone, now=hub.app.clock())
+    return ReceiptSchema.from_domain(resolved, audience)
 
 
 async def open_connection(me: CurrentUser, hub: HubDep) -> AsyncIterator[Connection]:

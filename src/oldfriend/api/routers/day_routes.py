@@ -32,7 +32,7 @@ from oldfriend.memory.calendar_days import (
 from oldfriend.memory.chat_history import list_messages_after, list_messages_with_audio
 from oldfriend.memory.groups import list_group_chats
 from oldfriend.presenters.base_schema import Schema, describe, format_time
-from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.belief_sentences import tell_belief
 from oldfriend.presenters.message_schemas import MessageSchema
 from oldfriend.tasks.recurrence import find_next
 from oldfriend.tasks.task import Task
@@ -49,12 +49,14 @@ class DayEventSchema(Schema):
 
     id: str
     text: str
+    text_language: str = field(metadata=describe("The language of the text."))
     impact: int = field(metadata=describe("The emotional impact, from −10 to +10."))
 
     @classmethod
     def from_domain(cls, event: StoredBelief, language: str) -> Self:
         """Present an event in a language."""
-        return cls(id=event.id, text=build_sentence(event, (), language), impact=event.impact)
+        told = tell_belief(event, language=language)
+        return cls(id=event.id, text=told.text, text_language=told.language, impact=event.impact)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +66,18 @@ class DueItemSchema(Schema):
     id: str
     kind: str = field(metadata=describe(examples=["commitment"]))
     text: str
+    text_language: str
     status: str = field(metadata=describe("`fulfilled`, `expired`, or the status of the belief."))
 
     @classmethod
     def from_domain(cls, belief: StoredBelief, language: str) -> Self:
         """Present a commitment or an expectation in a language."""
+        told = tell_belief(belief, language=language)
         return cls(
             id=belief.id,
             kind=belief.kind,
-            text=build_sentence(belief, (), language),
+            text=told.text,
+            text_language=told.language,
             status=belief.status,
         )
 
@@ -205,6 +210,7 @@ class DaySummarySchema(Schema):
         metadata=describe("1 for one segment; each further level summarizes the level below.")
     )
     text: str
+    text_language: str
     began_at: str
     ended_at: str
 
@@ -215,6 +221,7 @@ class DaySummarySchema(Schema):
             id=summary.id,
             level=summary.level,
             text=summary.text,
+            text_language=summary.language,
             began_at=format_time(summary.from_at, zone),
             ended_at=format_time(summary.until_at, zone),
         )

@@ -18,6 +18,7 @@ from oldfriend.forgetting.delete import ForgetPreview, forget, parse_span, previ
 from oldfriend.memory.deletion.audit_log import list_audit_entries
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.evidence import list_object_evidence
+from oldfriend.presenters.dated_sentences import Audience
 from oldfriend.presenters.deletion_schemas import (
     DeletionPreviewSchema,
     DeletionReportSchema,
@@ -50,7 +51,8 @@ async def preview_deletion(
     shown = list_shown_beliefs(preview)
     async with app.db.begin_read() as tx:
         evidence = await list_object_evidence(tx, me.person.id, [*shown, *map(ObjectId, kept)])
-    return DeletionPreviewSchema.from_domain(preview, kept, evidence, me.language)
+    audience = Audience(language=me.language, zone=me.person.zone, now=app.clock())
+    return DeletionPreviewSchema.from_domain(preview, kept, evidence, audience)
 
 
 @router.post("", summary="Forget for good what was previewed")

@@ -26,8 +26,9 @@ from oldfriend.domain.memories import EntityKind, EntityStatus, MemoryState, Rel
 from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.lang.language_pack import LANGUAGES
 from oldfriend.presenters.base_schema import Schema, describe, format_time
-from oldfriend.presenters.belief_schemas import BeliefSchema, tell_as_of
-from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.belief_schemas import BeliefSchema
+from oldfriend.presenters.belief_sentences import Sentence
+from oldfriend.presenters.dated_sentences import Audience, tell_as_of
 from oldfriend.presenters.entity_phrases import phrase_relation
 
 MAX_NODES: Final = 150
@@ -66,6 +67,7 @@ class EntitySchema(Schema):
     ) -> Self:
         """Present an entity in short, its relation in words of a language."""
         entity, best = overview.entity, overview.best_belief
+        audience = Audience(language=language, zone=zone, now=now)
         return cls(
             id=entity.id,
             name=entity.name,
@@ -78,17 +80,16 @@ class EntitySchema(Schema):
             group=overview.relation.group,
             relation=phrase_relation(overview.relation, entity.kind, language),
             home=overview.relation.home,
-            line=entity.description
-            or (tell_known(best, zone=zone, now=now, language=language) if best else ""),
+            line=entity.description or (tell_known(best, audience).text if best else ""),
             known=overview.belief_count,
             told_at=format_time(overview.last_mentioned_at, zone),
         )
 
 
-def tell_known(known: MemoryState, *, zone: str, now: Micros, language: str) -> str:
+def tell_known(known: MemoryState, audience: Audience) -> Sentence:
     """Return a belief as a sentence to the person; a state of long ago with its time."""
-    as_of = find_state_stale_since(known, now)
-    return tell_as_of(known.memory, (), as_of=as_of, zone=zone, language=language).text
+    as_of = None if audience.now is None else find_state_stale_since(known, audience.now)
+    return tell_as_of(known.memory, (), as_of=as_of, zone=audience.zone, language=audience.language)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,17 +176,20 @@ class GraphEdgeSchema(Schema):
     relation: RelationType
     tie: RelationType = field(metadata=describe("The former name of `relation`.", deprecated=True))
     text: str
+    text_language: str = field(metadata=describe("The language of the text."))
     memory: str = field(metadata=describe("The id of the belief that states it."))
 
     @classmethod
-    def from_domain(cls, edge: RelationEdge, language: str) -> Self:
-        """Present a relation as a line of the graph, told in a language."""
+    def from_domain(cls, edge: RelationEdge, audience: Audience) -> Self:
+        """Present a relation as a line of the graph, as it is told to an audience."""
+        told = tell_known(edge.known, audience)
         return cls(
             first=edge.first or "",
             second=edge.second,
             relation=edge.relation,
             tie=edge.relation,
-            text=build_sentence(edge.known.memory, (), language),
+            text=told.text,
+            text_language=told.language,
             memory=edge.known.memory.id,
         )
 
@@ -203,7 +207,10 @@ class GraphSchema(Schema):
 
     @classmethod
     def from_domain(
-        cls, overviews: Sequence[EntityOverview], edges: Sequence[RelationEdge], language: str
+        cls,
+        overviews: Sequence[EntityOverview],
+        edges: Sequence[RelationEdge],
+        audience: Audience,
     ) -> Self:
         """Present the relations of the MAX_NODES entities that have the most of them."""
         degrees = Counter(
@@ -216,7 +223,7 @@ class GraphSchema(Schema):
         drawn = connected[:MAX_NODES]
         ids = {each.entity.id for each in drawn} | {None}
         shown = tuple(
-            GraphEdgeSchema.from_domain(edge, language)
+            GraphEdgeSchema.from_domain(edge, audience)
             for edge in edges
             if edge.first in ids and edge.second in ids
         )
@@ -283,7 +290,7 @@ async def show_entity_graph(me: CurrentUser, hub: HubDep) -> GraphSchema:
         return GraphSchema.from_domain(
             overviews,
             await list_relation_edges(tx, hub.app.index_cache, me.person.id),
-            me.language,
+            Audience(language=me.language, zone=me.person.zone, now=hub.app.clock()),
         )
 
 

@@ -2,6 +2,7 @@
 export interface Signal<T = any> {
   value: T;
   peek(): T;
+  subscribe(run: (value: T) => void): () => void;
 }
 export function signal(value?: any): Signal;
 export function computed<T>(compute: () => T): { readonly value: T; peek(): T };

@@ -68,7 +68,7 @@ function Source({ source, hasReasons }) {
   const isMessage = source.kind === "message";
   const quotes = isMessage ? [{ message: source.id, quote: source.text, role: source.role, speaker: source.speaker, at: source.at, channel: source.channel }] : source.words;
   return html`<li class="ground">
-    ${!isMessage && html`<p><${KindIcon} kind=${source.kind} /> ${source.text} <span class="meta">${t("i_believe")}</span></p>`}
+    ${!isMessage && html`<p><${KindIcon} kind=${source.kind} /> <span lang=${source.text_language}>${source.text}</span> <span class="meta">${t("i_believe")}</span></p>`}
     ${quotes.slice(0, 3).map((quote) => html`<button class="words" key=${quote.message + quote.quote} onClick=${() => showMessage(quote.message)}>
       <q>${quote.quote}</q><span class="meta">${formatSpeaker(quote)}</span></button>`)}
     ${hasReasons && source.why.length > 0 && html`<p class="meta">${source.why.map(formatReason).join(", ")}</p>`}

@@ -103,9 +103,9 @@ function Cell({ day, summary, max }) {
   return html`<a href=${`/days/${day}`} onClick=${followLink}><span class="visually-hidden">${description.join("; ")}</span><span class="cell" aria-hidden="true">
     <span class="number">${number}</span>
     ${summary.messages > 0 && html`<span class=${`said-much heat-${heatLevel(summary.messages, max)}`}></span>`}
-    ${summary.happened.map((each) => html`<span key=${each.id} class=${`happened ${impactClass(each)}`}>${each.text}</span>`)}
+    ${summary.happened.map((each) => html`<span key=${each.id} class=${`happened ${impactClass(each)}`} lang=${each.text_language}>${each.text}</span>`)}
     ${summary.more > 0 && html`<span class="meta">${t("days_more", { count: summary.more })}</span>`}
-    ${due.slice(0, MAX_DUE).map((each) => html`<span key=${each.id} class="happened is-due"><${KindIcon} kind=${iconOf(each)} /> ${each.text}</span>`)}
+    ${due.slice(0, MAX_DUE).map((each) => html`<span key=${each.id} class="happened is-due"><${KindIcon} kind=${iconOf(each)} /> <span lang=${each.text_language}>${each.text}</span></span>`)}
     ${due.length > MAX_DUE && html`<span class="meta">${t("days_more", { count: due.length - MAX_DUE })}</span>`}</span></a>`;
 }
 
@@ -137,11 +137,11 @@ function Day({ day }) {
     ${response && !response.talks.length && !response.happened.length && !response.due.length && !response.planned.length && html`<p class="empty">${t(isToCome(day) ? "days_unplanned" : "days_silent")}</p>`}
     ${response?.planned.length > 0 && html`<${Planned} items=${response.planned} />`}
     ${response?.happened.length > 0 && html`<section><h3>${t("days_happened")}</h3><ul role="list">${response.happened.map((each) => html`<li key=${each.id} class="happening">
-      <${KindIcon} kind="event" /><a href=${`/memory/${each.id}`} onClick=${followLink}>${each.text}</a></li>`)}</ul></section>`}
+      <${KindIcon} kind="event" /><a href=${`/memory/${each.id}`} lang=${each.text_language} onClick=${followLink}>${each.text}</a></li>`)}</ul></section>`}
     ${response?.due.length > 0 && html`<section><h3>${t("days_due")}</h3><ul role="list">${response.due.map((each) => html`<li key=${each.id} class="happening">
-      <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} onClick=${followLink}>${each.text}</a> ${formatStatus(each) && html`<span class="pill">${formatStatus(each)}</span>`}</li>`)}</ul></section>`}
+      <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} lang=${each.text_language} onClick=${followLink}>${each.text}</a> ${formatStatus(each) && html`<span class="pill">${formatStatus(each)}</span>`}</li>`)}</ul></section>`}
     ${response?.summaries.length > 0 && html`<section><h3>${t("days_told")}</h3>${response.summaries.map((each) => html`<p key=${each.id} class="told"><${KindIcon} kind="summary" />
-      <span>${each.text}</span></p>`)}</section>`}
+      <span lang=${each.text_language}>${each.text}</span></p>`)}</section>`}
     ${response?.talks.length > 0 && !response.summaries.length && !store.state.value?.model && html`<section><h3>${t("days_told")}</h3><p class="meta">${t("days_told_by_model")}</p></section>`}
     ${response?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><${Conversations} day=${day} sessions=${joinSessions(response.talks)} /></section>`}
     ${response && html`<${DiaryOfDay} day=${day} />`}`;

@@ -187,7 +187,7 @@ function GraphSvg({ layout }) {
   const onKey = (event, id) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open(id));
   return html`<svg class="graph" ref=${figure} viewBox=${computeViewBox(layout)} role="group" aria-label=${t("people_graph")} onMouseLeave=${() => setHighlighted(null)}>
     ${layout.bonds.map((each) => html`<line key=${each.memory} class=${`bond ${isFaint(each.first, each.second) ? "is-faint" : ""}`}
-      x1=${each.source.x} y1=${each.source.y} x2=${each.target.x} y2=${each.target.y}><title>${each.text}</title></line>`)}
+      x1=${each.source.x} y1=${each.source.y} x2=${each.target.x} y2=${each.target.y}><title lang=${each.text_language}>${each.text}</title></line>`)}
     ${layout.bonds.filter((each) => layout.bonds.length <= MAX_LABELED_LINKS ? isLabelOwner(each) : (highlighted !== null && (each.first === highlighted || each.second === highlighted))).map((each) => html`<text key=${each.memory} aria-hidden="true"
       class=${`bond-name ${isFaint(each.first, each.second) ? "is-faint" : ""}`} x=${each.nameX} y=${each.nameY} text-anchor="middle">${formatLink(each)}</text>`)}
     ${layout.nodes.map((each) => html`<g key=${each.id} class=${`node node-${each.kind} ${isFaint(each.id) && each.id !== highlighted ? "is-faint" : ""}`}
