@@ -2,6 +2,7 @@
 
 import pytest
 
+from oldfriend.tasks.task_store import list_tasks
 from oldfriend.usage.tool_log import list_tool_uses
 from tests.turn.conftest import Talk
 from tests.turn.test_measurement_requests import say
@@ -28,7 +29,11 @@ async def test_rules_are_logged_as_tools(talk: Talk, text: str, tool: str | None
     async with talk.app.db.begin_read() as tx:
         uses = await list_tool_uses(tx, talk.chat_context.person.id, limit=9)
     assert [each.name for each in uses] == ([] if tool is None else [tool])
-    assert all(each.arguments == {"by": "rules"} and not each.result for each in uses)
+    async with talk.app.db.begin_read() as tx:
+        tasks = await list_tasks(tx, talk.chat_context.person.id)
+    for each in uses:
+        about = {"task": tasks[0].id} if each.name == "set_reminder" else {}
+        assert (each.arguments, each.result) == ({"by": "rules", **about}, "")
 
 
 async def test_ended_reminder_is_logged_as_a_change(talk: Talk) -> None:

@@ -89,8 +89,8 @@ class ReceiptItemSchema(Schema):
         return cls(
             kind=thing.kind if isinstance(thing, StoredBelief) else item.kind,
             id=item.object,
-            text=told.text if told else message and message.text,
-            text_language=told and told.language,
+            text=told.text if told else None if message is None else message.text,
+            text_language=None if told is None else told.language,
             role=None if message is None else message.role,
             speaker=None if message is None else message.speaker,
             channel=None if message is None else message.channel,
