@@ -1,5 +1,8 @@
 """The request networks: a second view of what a message asks for."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,21 @@ from oldfriend.tasks.request_tagger import KINDS, LABELS, load_weights, mix
 from tests.tasks.test_time_phrases import read
 
 MAX_BYTES = 3_000_000
+WORDS_OF_A_LONG_MESSAGE = 60
+MAX_SHARE_OF_OTHERS = 0.5
+"""Of the time of the thread that reads; with several threads the others take far more than it."""
+MEASURE_OTHER_THREADS = f"""
+import time
+from oldfriend.tasks.request_features import list_tokens
+from oldfriend.tasks.request_network import score_message
+tokens = list_tokens("word " * {WORDS_OF_A_LONG_MESSAGE}, [], [])
+score_message(tokens)
+whole, own = time.process_time(), time.thread_time()
+for _ in range(50):
+    score_message(tokens)
+own = time.thread_time() - own
+print((time.process_time() - whole - own) / own)
+"""
 
 
 def test_scores_are_logarithms_of_shares_for_each_token_and_the_message() -> None:
@@ -28,6 +46,18 @@ def test_where_two_views_disagree_neither_is_sure() -> None:
     mixed = mix(sure, doubtful, 0.5)
     assert doubtful[0] < np.log(mixed[0]) < sure[0]
     assert mixed.sum() == pytest.approx(1)
+
+
+def test_messages_are_scored_in_one_thread() -> None:
+    """Without any setting of the process: the library's other threads wait in a busy loop."""
+    ran = subprocess.run(
+        [sys.executable, "-c", MEASURE_OTHER_THREADS],
+        env={},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert float(ran.stdout) < MAX_SHARE_OF_OTHERS
 
 
 def test_weights_are_small_and_load_once() -> None:

@@ -2,8 +2,9 @@
 
     python -m oldfriend_evals.reader.train_request_network [--without SOURCE ...]
 
-It writes ``tasks/request_network.npz`` in some minutes on one core. What is left out is named by
-the beginnings of its sources. PyTorch is needed for it.
+It writes ``tasks/request_network.npz`` and its checksum in some minutes on one core: with one
+version of PyTorch, which is needed for it, the same bytes each time. What is left out is named by
+the beginnings of its sources.
 """
 
 import argparse

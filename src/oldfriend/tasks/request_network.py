@@ -26,6 +26,9 @@ PIECE_LENGTHS: Final = (3, 4)
 TIMES: Final = ("", "amount", "clock", "day", "every", "offset", "part", "until", "vague")
 CUES: Final = ("", "remind", "remind_final", "remind_noun", "remind_timed")
 DILATIONS: Final = (1, 2, 4)
+ROWS_AT_ONCE: Final = 4
+"""Rows of a product that one thread multiplies: for more of these sizes the library wakes others,
+which wait in a busy loop for longer than the whole product takes."""
 WEIGHTS_FILE: Final = Path(__file__).parent / "request_network.npz"
 
 Floats = npt.NDArray[np.float64]
@@ -86,19 +89,29 @@ class Network:
             self.shapes.look_up([each.shape for each in tokens]),
             self.marks.look_up([each.marks for each in tokens]),
         ]
-        hidden = np.maximum(np.concatenate(seen, axis=1) @ self.entry[0] + self.entry[1], 0)
-        for (weights, bias), step in zip(self.convolutions, DILATIONS, strict=True):
+        hidden = np.maximum(apply(self.entry, np.concatenate(seen, axis=1)), 0)
+        for layer, step in zip(self.convolutions, DILATIONS, strict=True):
             beside = np.pad(hidden, ((step, step), (0, 0)))
             near = np.concatenate([beside[: -2 * step], hidden, beside[2 * step :]], axis=1)
-            values, gates = np.split(near @ weights + bias, 2, axis=1)
+            values, gates = np.split(apply(layer, near), 2, axis=1)
             hidden = hidden + values / (1 + np.exp(-gates))
-        looks = np.exp(log_shares((hidden @ self.attention[0] + self.attention[1]).T))
+        looks = np.exp(log_shares(apply(self.attention, hidden).T))
         bag = (words + pieces).sum(axis=0) / len(tokens) ** 0.5
-        whole = np.concatenate([(looks @ hidden).ravel(), hidden.max(axis=0), bag])
+        seen_whole = np.einsum("kt,tc->kc", looks, hidden)
+        whole = np.concatenate([seen_whole.ravel(), hidden.max(axis=0), bag])
         return (
-            log_shares(hidden @ self.labels[0] + self.labels[1]),
-            log_shares(whole @ self.kinds[0] + self.kinds[1]),
+            log_shares(apply(self.labels, hidden)),
+            log_shares(apply(self.kinds, whole[None])[0]),
         )
+
+
+def apply(layer: tuple[Floats, Floats], rows: Floats) -> Floats:
+    """Return what a layer makes of rows, a few at a time and so in one thread."""
+    weights, bias = layer
+    padded = np.pad(rows, ((0, -len(rows) % ROWS_AT_ONCE), (0, 0)))
+    blocks = padded.reshape(-1, ROWS_AT_ONCE, rows.shape[1]) @ weights
+    made: Floats = blocks.reshape(-1, weights.shape[1])[: len(rows)] + bias
+    return made
 
 
 def log_shares(scores: Floats) -> Floats:

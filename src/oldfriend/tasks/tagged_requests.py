@@ -18,6 +18,7 @@ from oldfriend.tasks.request_features import TaggedToken
 from oldfriend.tasks.request_tagger import (
     ASK,
     LABELS,
+    MAX_NONE,
     MIN_SURELY_WHEN,
     NONE,
     REMINDER,
@@ -33,8 +34,6 @@ from oldfriend.tasks.weekday_series import HOLE, is_weekday
 from oldfriend.tasks.when_spans import Span, is_inside, is_short, mask, read_when
 
 EVENT: Final = LABELS.index("event")
-MAX_NONE_OVER: Final = 0.35
-"""One that asks, and names a day that is over or an hour that no clock has, is none from here."""
 MIN_SURE: Final = 0.55
 """What tells the time is in doubt below it."""
 MIN_CERTAINLY_WHEN: Final = 0.97
@@ -75,15 +74,20 @@ class Cluster:
         return {each.kind for each in self.words}
 
 
-def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
-    """Return the reminders, or the reminder or to-do, that a message asks for, if it does."""
+def read_tagged(
+    book: TimeBook, tagged: TaggedMessage, *, is_order: bool = False
+) -> list[AskedTask]:
+    """Return the reminders, or the reminder or to-do, that a message asks for, if it does.
+
+    ``is_order`` tells that it may rather be an order about the list.
+    """
     none = float(tagged.kinds[NONE])
     is_cued = any(each.cue for each in tagged.tokens)
     is_todo = tagged.kinds[TODO] > tagged.kinds[ASK] + tagged.kinds[REMINDER]
     text = to_simplified(tagged.text)
     is_over = bool(book.past.search(text) or book.no_clock.search(text))
-    limit = MAX_NONE_OVER if is_cued and is_over else find_limit(tagged, is_todo=is_todo)
-    if none > limit:
+    limit = find_limit(tagged, is_todo=is_todo, is_order=is_order)
+    if none > (MAX_NONE if is_cued and is_over else limit):  # a day that is over is asked about
         return []
     text = book.no_clock.sub(lambda found: HOLE * len(found[0]), text)  # 25:00 is not at 00
     clusters = list_clusters(book, text, tagged)

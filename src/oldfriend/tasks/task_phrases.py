@@ -246,17 +246,17 @@ class TaskPhrases:
         return cues
 
     def read_reminder(self, text: str) -> AskedTask | None:
-        """Return the first reminder or to-do that a text asks for."""
-        return next(iter(self.read_reminders(text)), None)
+        """Return the first reminder or to-do of a text that may be an order about the list."""
+        return next(iter(self.read_reminders(text, is_order=True)), None)
 
-    def read_reminders(self, text: str) -> list[AskedTask]:
+    def read_reminders(self, text: str, *, is_order: bool = False) -> list[AskedTask]:
         """Return the reminders or the to-do that a text asks for, as the tagger reads them."""
         text = text[:MAX_REQUEST_CHARS]
         cues = self.list_cues(text)
         if cues and all(self.is_refused(text, each) or self.is_told(text, each) for each in cues):
             return []
         tagged = tag_message(text, self.book.find(text), cues)
-        asked = read_tagged(self.book, tagged) if tagged.tokens else []
+        asked = read_tagged(self.book, tagged, is_order=is_order) if tagged.tokens else []
         if len(asked) > 1:
             asked = [replace(each, what=self.drop_last_joint(each.what)) for each in asked]
         return [self.finish(each, text) for each in asked]
