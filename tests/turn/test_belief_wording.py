@@ -70,6 +70,27 @@ def test_key_and_value_are_told_in_the_language_of_the_reader(
     assert word_belief(believed(key, value, said_in), language) == sentence
 
 
+@pytest.mark.parametrize(
+    ("language", "child", "parent"),
+    [
+        ("de", "Ella ist dein Kind.", "Ella ist ein Elternteil von dir."),
+        ("es", "Ella es de tus hijos.", "Ella es tu madre o tu padre."),
+        ("fr", "Ella est ton enfant.", "Ella est ta mère ou ton père."),
+        ("zh", "Ella是你的孩子。", "Ella是你的父亲或母亲。"),
+    ],
+)
+def test_tie_to_a_child_or_a_parent_says_who_is_which(
+    language: str, child: str, parent: str
+) -> None:
+    """A tie tells what the person is to the other one, a fact what the other one is to them."""
+    told = [
+        word_belief(believed("parent_of", "Ella", "en", kind="triple"), language),
+        word_belief(believed("Ella:relation", "child", "en"), language),
+        word_belief(believed("child_of", "Ella", "en", kind="triple"), language),
+    ]
+    assert told == [child, child, parent]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
     "memory",

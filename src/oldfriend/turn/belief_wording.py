@@ -14,7 +14,7 @@ from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, FUTURE_KINDS
 from oldfriend.domain.belief_times import get_told_zone, is_whole_day, name_other_zone
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import QUOTE_KEY, StoredBelief
-from oldfriend.domain.relations import RELATION_BY_ROLE, RELATION_KEY
+from oldfriend.domain.relations import CONVERSE, RELATION_BY_ROLE, RELATION_KEY
 from oldfriend.lang.language_pack import get_traits, list_languages, load_language_pack
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.search.synonyms import get_role_phrases, get_role_words
@@ -192,7 +192,8 @@ def _word_role(memory: StoredBelief, told: Mapping[str, Any]) -> str | None:
     """Say what somebody is to the person; None if that is not what the belief holds."""
     name, _, key = memory.key.rpartition(":")
     if memory.kind == "triple":
-        template = told["roles"].get(memory.key) if memory.subject == "person" else None
+        of_the_other = {**CONVERSE}.get(memory.key, memory.key)  # a tie tells what the person is
+        template = told["roles"].get(of_the_other) if memory.subject == "person" else None
         return str(template).format(name=memory.value) if template else None
     if memory.kind != "fact" or key != RELATION_KEY or not name:
         return None
