@@ -1,8 +1,9 @@
 """Staleness: how long a state counts as current after it was last said.
 
 What changes in a life (a home, a job, an age, a plan) is told with its time once it was last said
-so long ago that it may be over. What lasts (names, birthdays, family, origin, tastes, allergies)
-never is, nor does a chronic illness or its medicine. It makes no difference whether the words were imported or said here long ago.
+so long ago that it may be over. What lasts (names, birthdays, family, origin, tastes, allergies,
+illnesses and medicine) never is. It makes no difference whether the words were imported or said
+here long ago.
 """
 
 from collections.abc import Mapping

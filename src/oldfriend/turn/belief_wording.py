@@ -188,7 +188,9 @@ def _strip_over(value: str, language: str) -> str:
     before = str(told["over_value"]).partition("{value}")[0] if told else ""
     is_over = bool(before) and f"{value.lower()} ".startswith(before)
     now = value[len(before) :] if is_over else value
-    return value if is_over and now.lower().startswith(tuple(_list_words(language, "more"))) else now
+    return (
+        value if is_over and now.lower().startswith(tuple(_list_words(language, "more"))) else now
+    )
 
 
 def _find_day_key(value: str, language: str) -> str:
