@@ -96,10 +96,10 @@ async def test_home_of_long_ago_is_answered_as_of_then_until_said_again(
 
 
 @languages
-async def test_old_home_stays_history_when_the_newer_one_is_wrong(
+async def test_old_home_is_told_with_its_time_when_the_newer_one_is_wrong(
     app: AppContext, chat_context: ChatContext, clock: FrozenClock, language: str
 ) -> None:
-    """It does not become current again; taking that back restores what was before."""
+    """It is what was last known, as of then; taking that back restores what was before."""
     said = LANGUAGES[language]
     await tell(app, chat_context, [said.home])
     (old,) = await homes(app, chat_context)
@@ -111,7 +111,8 @@ async def test_old_home_stays_history_when_the_newer_one_is_wrong(
     person = chat_context.person.id
     await apply_belief_action(app.db, app.clock, person, "reject", newer)
 
-    assert await homes(app, chat_context) == {old: "superseded", new: "rejected"}
+    assert await homes(app, chat_context) == {old: "active", new: "rejected"}
+    assert said.as_of in await answer(app, chat_context, said.asked)
     await apply_belief_action(app.db, app.clock, person, "unreject", newer)
     assert await homes(app, chat_context) == {old: "superseded", new: "active"}
 

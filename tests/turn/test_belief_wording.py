@@ -51,13 +51,43 @@ def believed(key: str, value: str, said_in: str = "de", **fields: Any) -> Stored
         ("de", "relationship_status", "verheiratet", "es", "Te has casado."),
         ("de", "birthday", "3. Mai", "en", "Your birthday is on 3 May."),
         ("zh", "birthday", "5月3日", "de", "Du hast am 3. Mai Geburtstag."),
-        ("en", "birthday", "2001-05-03", "zh", "你的生日是2001年5月3日。"),
+        ("en", "birthday", "2001-05-03", "zh", "你出生于2001年5月3日。"),
         ("en", "birth_date", "1987", "de", "Du bist 1987 geboren."),
         ("fr", "age", "34 ans", "zh", "你34岁。"),
         ("de", "languages", "Spanisch", "fr", "Tu parles espagnol."),
         ("de", "location", "nicht mehr Ulm", "en", "No longer so: You live in Ulm."),
         ("en", "Jean:location", "Morecambe", "de", "Jean wohnt in Morecambe."),
         ("de", "die Schwester:location", "Bonn", "en", "Your sister lives in Bonn."),
+        ("en", "birthday", "5 March 1990", "de", "Du bist am 5. März 1990 geboren."),
+        ("de", "birthday", "5. März 1990", "en", "You were born on 5 March 1990."),
+        ("de", "Ana:birthday", "5. März 1990", "es", "Ana nació el 5 de marzo de 1990."),
+        ("de", "age", "34 Jahre alt", "en", "You are 34 years old."),
+        ("en", "age", "34", "de", "Du bist 34 Jahre alt."),
+        ("en", "age", "34-year-old", "de", "Du bist 34 Jahre alt."),
+        ("zh", "age", "34岁", "es", "Tienes 34 años."),
+        ("de", "Ella:age", "6 Monate", "en", "Ella’s age: “6 Monate”."),
+        ("en", "age", "mid 30s", "de", "Dein Alter: „mid 30s“."),
+        ("en", "age", "1990", "fr", "Ton âge : « 1990 »."),
+        ("en", "smoking", "No longer smokes", "de", "Du rauchst nicht mehr."),
+        ("es", "smoking", "ya no fuma", "en", "You no longer smoke."),
+        ("zh", "smoking", "不再抽烟", "fr", "Tu ne fumes plus."),
+        ("fr", "interests", "plus de sport", "en", "You like “plus de sport”."),
+        ("fr", "location", "plus Ulm", "en", "No longer so: You live in Ulm."),
+        ("en", "allergies", "none", "de", "Du hast keine Allergien."),
+        ("de", "allergies", "keine", "zh", "你没有过敏。"),
+        ("es", "allergies", "ninguna", "fr", "Tu n’as pas d’allergie."),
+        ("fr", "Ana:allergies", "aucune", "en", "Ana has no allergies."),
+        ("zh", "allergies", "没有", "es", "No tienes alergias."),
+        ("en", "my sister:occupation", "a nurse", "de", "Was deine Schwester arbeitet: „a nurse“."),
+        ("en", "my brother:birthday", "soon", "de", "Wann dein Bruder Geburtstag hat: „soon“."),
+        (
+            "en",
+            "my sister:native_language",
+            "Polish",
+            "de",
+            "Deine Schwester spricht von Haus aus Polnisch.",
+        ),
+        ("de", "el perro:age", "alt", "es", "La edad del perro: «alt»."),
         ("es", "Nacho:relation", "brother", "de", "Nacho ist dein Bruder."),
         ("en", "Desmond:relation", "husband", "fr", "Desmond est ton mari."),
         ("en", "Ana:relation", "best friend", "es", "Ana es tu mejor amistad."),
@@ -70,12 +100,36 @@ def test_key_and_value_are_told_in_the_language_of_the_reader(
     assert word_belief(believed(key, value, said_in), language) == sentence
 
 
+@pytest.mark.parametrize(
+    ("language", "child", "parent"),
+    [
+        ("de", "Ella ist dein Kind.", "Ella ist ein Elternteil von dir."),
+        ("es", "Ella es de tus hijos.", "Ella es tu madre o tu padre."),
+        ("fr", "Ella est ton enfant.", "Ella est ta mère ou ton père."),
+        ("zh", "Ella是你的孩子。", "Ella是你的父亲或母亲。"),
+    ],
+)
+def test_tie_to_a_child_or_a_parent_says_who_is_which(
+    language: str, child: str, parent: str
+) -> None:
+    """A tie tells what the person is to the other one, a fact what the other one is to them."""
+    told = [
+        word_belief(believed("parent_of", "Ella", "en", kind="triple"), language),
+        word_belief(believed("Ella:relation", "child", "en"), language),
+        word_belief(believed("child_of", "Ella", "en", kind="triple"), language),
+    ]
+    assert told == [child, child, parent]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
     "memory",
     [
         believed("in_own_words", "die schule zieht um"),
         believed("spirit_animal", "Otter"),
+        believed("location", "?"),
+        believed("location", "nicht mehr ?"),
+        believed("smoking", "不再", "zh"),
         believed("", "", kind="event"),
         believed("location", "Bonn", subject="other"),
         believed("location", "Bonn", subject="companion"),

@@ -8,6 +8,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import EntityId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, MemoryState, RelationType, StoredBelief
 from oldfriend.domain.relations import (
+    CONVERSE,
     PET_ROLES,
     RELATION_BY_ROLE,
     RELATION_KEY,
@@ -39,10 +40,6 @@ PARENT_ROLES: Final = ("mother", "father", "grandmother", "grandfather")
 """Roles by whose words only one's own are called: "Mum"."""
 MAX_QUOTES: Final = 3
 """Quotes of a relation that are read for the role."""
-_CONVERSE: Final[Mapping[RelationType, RelationType]] = {
-    "parent_of": "child_of",
-    "child_of": "parent_of",
-}
 _Step: TypeAlias = tuple[RelationType, Node, MemoryState]
 
 
@@ -127,11 +124,11 @@ def _step_to(entity: Entity, neighbor: Neighbor) -> _Step | None:
     edge = neighbor.edge
     if edge.relation in UNNAMED:
         return None
-    if edge.first == entity.id and edge.relation not in SYMMETRIC | _CONVERSE.keys():
+    if edge.first == entity.id and edge.relation not in SYMMETRIC | CONVERSE.keys():
         return None  # where somebody lives says nothing of who they are
     is_second = edge.first != entity.id
-    relation = _CONVERSE.get(edge.relation, edge.relation) if is_second else edge.relation
-    is_living = relation in SYMMETRIC or relation in _CONVERSE
+    relation = CONVERSE.get(edge.relation, edge.relation) if is_second else edge.relation
+    is_living = relation in SYMMETRIC or relation in CONVERSE
     if is_living and entity.kind in {"place", "org"}:
         return None
     return relation, neighbor.node, neighbor.known

@@ -27,6 +27,11 @@ SYMMETRIC: Final[frozenset[RelationType]] = frozenset(
     }
 )
 """Relations that hold in both directions."""
+CONVERSE: Final[Mapping[RelationType, RelationType]] = {
+    "parent_of": "child_of",
+    "child_of": "parent_of",
+}
+"""Relations that are called otherwise from the other end."""
 EXCLUSIVE: Final[frozenset[RelationType]] = frozenset({"partner_of", "lives_in", "works_at"})
 """Relations of which one holds at a time, until the next."""
 OPPOSITES: Final[Mapping[RelationType, frozenset[RelationType]]] = {

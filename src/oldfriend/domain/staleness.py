@@ -1,14 +1,14 @@
 """Staleness: how long a state counts as current after it was last said.
 
 What changes in a life (a home, a job, an age, a plan) is told with its time once it was last said
-so long ago that it may be over. What lasts (names, birthdays, family, origin, tastes, allergies)
-never is. It makes no difference whether the words were imported or said here long ago.
+so long ago that it may be over. What lasts (names, birthdays, family, origin, tastes, allergies,
+illnesses and medicine) never is. It makes no difference whether the words were imported or said
+here long ago.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
-from oldfriend.domain.attribute_keys import FAVORITE
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import (
@@ -25,19 +25,17 @@ YEAR: Final = 365 * DAY
 HALF_A_YEAR: Final = 182 * DAY
 STATE_KEYS: Final[Mapping[str, Micros]] = {
     **dict.fromkeys(set(HOME_KEYS) - {"hometown", "timezone", "home_timezone"}, YEAR),
-    **dict.fromkeys((*WORK_KEYS, "work", "university", "studying", "boss"), YEAR),
+    **dict.fromkeys(("home_address", "city"), YEAR),
+    **dict.fromkeys((*WORK_KEYS, "work", "job_title", "university", "studying", "boss"), YEAR),
     "age": YEAR,
     "relationship_status": YEAR,
     **dict.fromkeys(("partner", "girlfriend", "boyfriend", "spouse", "husband", "wife"), 2 * YEAR),
-    **dict.fromkeys(
-        ("health", "condition", "conditions", "illness", "medication", "medications"), HALF_A_YEAR
-    ),
-    **dict.fromkeys(("medicine", "injury", "symptoms", "pregnancy", "weight"), HALF_A_YEAR),
+    **dict.fromkeys(("injury", "symptom", "symptoms", "pregnancy", "weight"), HALF_A_YEAR),
     **dict.fromkeys(("plan", "plans", "goal", "goals", "project", "course"), HALF_A_YEAR),
     **dict.fromkeys(("training", "learning", "reading", "activity", "mood"), HALF_A_YEAR),
     QUOTE_KEY: HALF_A_YEAR,
 }
-"""How long a state counts as current, by its key or a word of its key; all other keys last."""
+"""How long a state counts as current, by its key, perhaps behind "current_"; all others last."""
 STATE_RELATIONS: Final[Mapping[RelationType, Micros]] = {
     "lives_in": YEAR,
     "works_at": YEAR,
@@ -95,6 +93,4 @@ def find_limit(memory: StoredBelief) -> Micros | None:
     if key == RELATION_KEY:
         role = RELATION_BY_ROLE.get(memory.value)
         return None if role is None else STATE_RELATIONS.get(role)
-    if key in STATE_KEYS or key.startswith(FAVORITE):
-        return STATE_KEYS.get(key)
-    return next((STATE_KEYS[word] for word in key.split("_") if word in STATE_KEYS), None)
+    return STATE_KEYS.get(key.removeprefix("current_"))

@@ -23,7 +23,6 @@ from oldfriend.domain.memories import (
     ObjectLink,
     StoredBelief,
 )
-from oldfriend.domain.staleness import find_stale_since
 from oldfriend.domain.supersession import find_prior_entry, list_replacements
 from oldfriend.domain.supersession import get_valid_since as since_when
 from oldfriend.memory.belief_views import get_memory_state, list_entities, list_memories
@@ -143,8 +142,8 @@ async def reject(
 ) -> list[JournalObject]:
     """Reject a belief: it is not and never was so, and the same words will not teach it again.
 
-    Return it and the beliefs that it had superseded, which hold again. Raises NotFound,
-    InvalidInput.
+    Return it and the beliefs that it had superseded, which hold again, those last said long ago
+    as of then. Raises NotFound, InvalidInput.
     """
     belief = await get_editable(tx, person, object_id)
     if not (isinstance(belief, StoredBelief) and belief.status == "unconfirmed"):
@@ -209,7 +208,7 @@ async def reopen_superseded(
     """Reopen a superseded belief, unless something else was decided about it since.
 
     One that was read together with what replaces it was ended when it was learned. A state that
-    was last said long ago stays history: that a newer value is wrong does not make it current.
+    was last said long ago holds again, too, and is told with its time.
     """
     history = await list_object_journal(tx, person, object_id)
     if not history:
@@ -225,10 +224,6 @@ async def reopen_superseded(
         before = replace(latest, status="active", holds_until=None, ended_at=None)
     else:
         return None
-    if isinstance(before, StoredBelief):
-        known = await get_memory_state(tx, person, before.id)
-        if find_stale_since(before, known.stats.last_seen, now) is not None:
-            return None
     is_back = await reopen_belief(tx, before, provenance=BY_PERSON, now=now)
     return before if is_back else None
 

@@ -9,6 +9,7 @@ from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.ids import EntityId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, MemoryState, RelationType, StoredBelief
 from oldfriend.domain.relations import (
+    CONVERSE,
     PET_ROLES,
     RELATION_BY_ROLE,
     RELATION_KEY,
@@ -28,10 +29,6 @@ _VAGUE_ROLES: Final = frozenset(
     {"", "child", "children", "kids", "sibling", "siblings", "parents", "pet", "pets", "family"}
 )
 """Roles that a more exact one may be meant by."""
-_CONVERSE: Final[dict[RelationType, RelationType]] = {
-    "child_of": "parent_of",
-    "parent_of": "child_of",
-}
 _MAX_NAME: Final = 40
 """Characters; a longer value is no name."""
 
@@ -197,7 +194,7 @@ def _read_edge(
     if edge.relation == "owns":
         pairs = [("owns", edge.second, edge.first)]
     else:
-        converse = _CONVERSE.get(edge.relation, edge.relation)
+        converse = CONVERSE.get(edge.relation, edge.relation)
         pairs.append((converse, edge.second, edge.first))
     for relation, holder, owner in pairs:
         entity = None if holder is None else by_id.get(holder)

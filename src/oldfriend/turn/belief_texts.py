@@ -62,7 +62,9 @@ def format_belief_sentence(
         return book.phrases["known_read"].format(text=text)
     if as_of is not None:
         when = format_day(book, as_of, zone, "month")
-        return book.phrases["known_as_of"].format(when=when, text=text)
+        text = book.phrases["known_as_of"].format(when=when, text=text)
+        if memory.status == "active":
+            return text
     part = "known" if memory.status == "active" else "known_unsure"
     return book.phrases[part].format(text=text)
 

@@ -14,7 +14,7 @@ from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, FUTURE_KINDS
 from oldfriend.domain.belief_times import get_told_zone, is_whole_day, name_other_zone
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import QUOTE_KEY, StoredBelief
-from oldfriend.domain.relations import RELATION_BY_ROLE, RELATION_KEY
+from oldfriend.domain.relations import CONVERSE, RELATION_BY_ROLE, RELATION_KEY
 from oldfriend.lang.language_pack import get_traits, list_languages, load_language_pack
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.search.synonyms import get_role_phrases, get_role_words
@@ -66,8 +66,9 @@ _NAME_KEYS: Final = frozenset(
 )
 """Keys whose sentences only fit a name."""
 _LANGUAGE_KEYS: Final = frozenset({"languages", "native_language", "learning"})
-_DAYS: Final = frozenset({"birthday", "birth_date"})
-_NUMBER: Final = re.compile(r"\d{1,3}")
+_DAYS: Final = frozenset({"birthday", "birth_date", "full_birth_date"})
+_YEARS_OF_AGE: Final = re.compile(r"(\d{1,3})(?!\d)(\D*)")
+"""A number, and the words behind it."""
 _ISO_DAY: Final = re.compile(r"(?:(\d{4})-|--)?(\d{1,2})-(\d{1,2})")
 _DAY: Final = re.compile(r"(?<!\d)(\d{1,2})(?!\d)")
 _YEAR: Final = re.compile(r"(?<!\d)\d{4}(?!\d)")
@@ -164,14 +165,14 @@ def _read_statement(memory: StoredBelief, language: str) -> _Statement | None:
     is_told = is_own if memory.kind == "triple" else is_attribute and (is_own or bool(owner))
     if not is_told or not memory.value:
         return None
-    over = load_wording(memory.language)
-    before = str(over["over_value"]).partition("{value}")[0] if over else ""
-    value = memory.value.strip(_EDGES)
-    is_over = bool(before) and value.lower().startswith(before)
-    value = value[len(before) :] if is_over else value
-    key = _KEYS.get(key, key)
+    key, value = _KEYS.get(key, key), memory.value.strip(_EDGES)
+    is_closed = (key, value.casefold()) in _load_said_values(memory.language)
+    now = value if is_closed else _strip_over(value, memory.language)
+    is_over, value = now != value, now.strip(_EDGES)
+    if not value:
+        return None
     if key in _DAYS:
-        key = "birth_date" if _YEAR.fullmatch(value) else "birthday"
+        key = _find_day_key(value, memory.language)
     return _Statement(
         name=_name_owner(owner, memory.language, language) if owner else "",
         key=key,
@@ -179,6 +180,25 @@ def _read_statement(memory: StoredBelief, language: str) -> _Statement | None:
         said_in=memory.language,
         is_over=is_over,
     )
+
+
+def _strip_over(value: str, language: str) -> str:
+    """Return a value without the words that say that it is so no more."""
+    told = load_wording(language)
+    before = str(told["over_value"]).partition("{value}")[0] if told else ""
+    is_over = bool(before) and f"{value.lower()} ".startswith(before)
+    now = value[len(before) :] if is_over else value
+    return (
+        value if is_over and now.lower().startswith(tuple(_list_words(language, "more"))) else now
+    )
+
+
+def _find_day_key(value: str, language: str) -> str:
+    """Return under which key a day is told: of birth, with its year, or of each year."""
+    said = _read_day(value, language)
+    if said is not None and said[0] is not None:
+        return "full_birth_date"
+    return "birth_date" if _YEAR.fullmatch(value) else "birthday"
 
 
 def _name_owner(owner: str, said_in: str, language: str) -> str:
@@ -192,7 +212,8 @@ def _word_role(memory: StoredBelief, told: Mapping[str, Any]) -> str | None:
     """Say what somebody is to the person; None if that is not what the belief holds."""
     name, _, key = memory.key.rpartition(":")
     if memory.kind == "triple":
-        template = told["roles"].get(memory.key) if memory.subject == "person" else None
+        of_the_other = {**CONVERSE}.get(memory.key, memory.key)  # a tie tells what the person is
+        template = told["roles"].get(of_the_other) if memory.subject == "person" else None
         return str(template).format(name=memory.value) if template else None
     if memory.kind != "fact" or key != RELATION_KEY or not name:
         return None
@@ -242,7 +263,10 @@ def _fill(template: str, value: str, stated: _Statement, told: Mapping[str, Any]
         if filled[:1] and filled[0].lower() in told["vowels"]:
             for word, elided in told["elided"]:
                 template = template.replace(f"{word}{place}", f"{elided}{place}")
-    return template.format(name=stated.name, value=value)
+    text = template.format(name=stated.name, value=value)
+    for words, contracted in told["contracted"]:
+        text = text.replace(words, contracted)
+    return text
 
 
 def _format_value(stated: _Statement, told: Mapping[str, Any]) -> str | None:
@@ -254,8 +278,7 @@ def _format_value(stated: _Statement, told: Mapping[str, Any]) -> str | None:
     if stated.key in _DAYS:
         return _format_day_value(value, said_in, told)
     if stated.key == "age":
-        number = _NUMBER.search(value)
-        return number[0] if number else None
+        return _format_age(value, said_in)
     if stated.key in _LANGUAGE_KEYS and (code := _load_language_names(said_in).get(value.lower())):
         return str(told["languages"].get(code, value))
     if stated.key in _NAME_KEYS:
@@ -267,6 +290,15 @@ def _format_value(stated: _Statement, told: Mapping[str, Any]) -> str | None:
     is_name = is_name and value[0].isupper() and said_in != told["language"]
     is_own = said_in == told["language"]
     return value if is_name or is_own else str(told["own_words"]).format(words=value)
+
+
+def _format_age(value: str, language: str) -> str | None:
+    """Return the years of an age, told alone or with words for years; None of any other."""
+    found = _YEARS_OF_AGE.fullmatch(value)
+    if found is None:
+        return None
+    behind = found[2].lower().replace("-", " ").split()
+    return found[1] if set(behind) <= {*_list_words(language, "years")} else None
 
 
 def _may_be_name(value: str) -> bool:

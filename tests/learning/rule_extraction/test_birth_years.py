@@ -95,3 +95,18 @@ def test_other_times_and_places_are_neither(language: str, text: str) -> None:
     """An exam, a home and a town."""
     told = {each.key for each in said(text, language=language).claims}
     assert told.isdisjoint({"workplace", "birth_date"})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("我女儿六岁。", {"女儿:age": "六岁"}),
+        ("我女儿叫小雨。", {"小雨:relation": "daughter"}),
+        ("我在农村长大。", {"hometown": "农村"}),
+        ("我在杭州长大的。", {"hometown": "杭州"}),
+        ("我老家在杭州。", {"birthplace": "杭州"}),
+    ],
+)
+def test_age_is_no_name_and_growing_up_no_place(text: str, told: dict[str, str]) -> None:
+    """In Chinese, which writes no spaces between them."""
+    assert {each.key: each.value for each in said(text, language="zh").claims} == told
