@@ -212,7 +212,9 @@ def _word_role(memory: StoredBelief, told: Mapping[str, Any]) -> str | None:
     """Say what somebody is to the person; None if that is not what the belief holds."""
     name, _, key = memory.key.rpartition(":")
     if memory.kind == "triple":
-        of_the_other = {**CONVERSE}.get(memory.key, memory.key)  # a tie tells what the person is
+        # A tie tells what the person is to the other.
+        converse = next((other for tie, other in CONVERSE.items() if tie == memory.key), None)
+        of_the_other = converse or memory.key
         template = told["roles"].get(of_the_other) if memory.subject == "person" else None
         return str(template).format(name=memory.value) if template else None
     if memory.kind != "fact" or key != RELATION_KEY or not name:
