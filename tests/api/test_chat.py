@@ -396,6 +396,19 @@ async def test_message_from_the_page_does_not_change_the_persons_zone(browse: Br
     assert (await omar.get("/session")).json()["zone"] == "Asia/Tokyo"
 
 
+async def test_chosen_zone_counts_wherever_the_page_is_open(browse: Browse) -> None:
+    """That of the browser is taken only where none was chosen."""
+    omar = await browse("Omar")
+    await say(omar, "I am at home.")
+    await omar.patch("/me", json={"zone": "Asia/Tokyo"})
+    await say(omar, "I am travelling.")
+
+    said = (await omar.get("/chat/messages")).json()["items"]
+    zones = {each["text"]: each["at"][-6:] for each in said if each["role"] == "person"}
+    assert zones["I am at home."] in {"+00:00", "+01:00"}  # Lisbon
+    assert zones["I am travelling."] == "+09:00"
+
+
 @SQLITE_ONLY
 async def test_rename_during_a_request_keeps_the_same_person(site: Site) -> None:
     """A question that is under way says who asks by an id; nobody is made by an old name."""

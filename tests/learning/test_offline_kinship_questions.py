@@ -222,4 +222,4 @@ async def test_request_to_forget_names_the_page_and_the_command_line(say: Say) -
 
 def is_every_way(reply: Reply) -> bool:
     """Whether both the page and the command line are named."""
-    return "“Forget” in the browser's menu" in reply.text and "oldfriend forget" in reply.text
+    return "“Settings”, “Forget” in the browser" in reply.text and "oldfriend forget" in reply.text

@@ -42,6 +42,40 @@ def test_absolute_and_relative_dates_are_parsed_in_several_languages(text, first
     assert (span.first, span.end) == (first, end)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "letzte Woche bin ich mit Marco nach Hamburg gezogen",
+        "letzte Woche bin ich mit marco nach hamburg gezogen",
+        "last week I moved with Marco",
+        "la semana pasada cené con Julio",
+        "la semaine dernière avec Avril et Mai Lan",
+    ],
+)
+def test_name_that_is_a_month_elsewhere_is_no_date(text):
+    """The time that is told counts, and no other."""
+    assert [
+        (span.first, span.granularity)
+        for span in parse_date_spans(text, asked_at=ASKED_AT, zone_offset_s=0)
+    ] == [(date(2024, 4, 29), "week")]
+
+
+@pytest.mark.parametrize(
+    ("text", "month"),
+    [
+        ("em Março", 3),
+        ("em marco de 2024", 3),
+        ("el 5 de Julio", 7),
+        ("im März", 3),
+        ("in July", 7),
+    ],
+)
+def test_month_with_a_capital_is_read_where_one_stands(text, month):
+    """Behind a word of time, or beside a number."""
+    (span,) = parse_date_spans(text, asked_at=ASKED_AT, zone_offset_s=0)
+    assert span.first.month == month
+
+
 SATURDAY = int(datetime(2026, 11, 28, 12, tzinfo=UTC).timestamp()) * 1_000_000
 
 

@@ -122,6 +122,26 @@ async def test_when_something_on_the_list_is_due_is_told(
     assert "15:00" not in (await say(talk, "When is my birthday?")).reply.text
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "when is my dentist appointment?",
+        "wann hab ich meinen Zahnarzttermin?",
+        "¿cuándo es mi cita con el dentista?",
+        "c'est quand mon rendez-vous chez le dentiste ?",
+        "我的牙医预约是什么时候？",
+    ],
+)
+async def test_calendar_entry_is_told_by_what_it_is_about(talk: Talk, asked: str) -> None:
+    """Its title is in the language of the calendar, and says nothing of an appointment."""
+    await say(talk, "Remind me on Thursday at 3pm: Zahnarzt Klee")
+    await say(talk, "Remind me on Friday at 5pm: Friseur Herr Blum")
+
+    told = (await say(talk, asked)).reply.text
+    assert "Zahnarzt Klee" in told
+    assert "Blum" not in told
+
+
 async def test_spanish_note_is_no_task(talk: Talk) -> None:
     """A plumber to remember is nothing to do."""
     await say(talk, "nota: el fontanero bueno es Pepe, de la calle Mayor")

@@ -95,6 +95,31 @@ async def test_words_told_long_ago_are_offered(say: Say, app: AppContext, clock)
     assert "my friend Lena lives in Hamburg" not in reply
 
 
+async def test_name_that_only_others_said_is_offered(say: Say, app: AppContext, clock) -> None:
+    """As in a chat that was imported; with a please, and in another language than the talk."""
+    chat_context = await open_local_chat(
+        app.db, clock, app.settings, person=None, channel="terminal"
+    )
+    text = "meine Schwester Anke kriegt im Juni ihr Baby"
+    heard = UnloggedMessage(role="other", speaker="Tobi", text=text, at=clock(), trust="person")
+    async with app.db.begin_write() as tx:
+        session = await ensure_closed_session(
+            tx,
+            chat_context.chat,
+            external_id="heard",
+            opened_at=clock(),
+            closed_at=clock(),
+            batch_id=None,
+        )
+        target = WriteTarget(chat=chat_context.chat, session=session)
+        await write_messages(tx, target, [heard], now=clock())
+
+    await say("I like tea")
+    reply = (await say("vergiss bitte alles über Anke")).reply
+    assert CommandMenu.load(reply.language).say["forget_ask"] in reply.text
+    assert text in reply.text
+
+
 async def test_words_that_nothing_holds_are_not_offered(say: Say) -> None:
     """An earlier request to forget them does not keep them either."""
     await say("i like tea")

@@ -47,6 +47,15 @@ _MONTHS: Final = {
 _AMBIGUOUS_MONTHS: Final = frozenset(
     {"may", "march", "mar", "mai", "mars", "jan", "mei", "dec", "sep"}
 )
+# English and German write their months with a capital; in other languages that may be a name.
+_CAPITAL_MONTH_WORDS: Final = (
+    "january jan januar february feb februar march mar märz maerz april apr may mai june jun juni "
+    "july jul juli august aug september sep sept october oct oktober november nov december dec "
+    "dezember"
+)
+_CAPITAL_MONTHS: Final = frozenset(_CAPITAL_MONTH_WORDS.split())
+# Before what may be a name, which is a month only behind these words or beside a number.
+_NAME_PREFIXES: Final = frozenset({"in", "im", "en", "em", "desde", "depuis"})
 _MONTH_PREFIXES: Final = frozenset(
     {"in", "of", "de", "en", "im", "last", "on", "since", "by", "during", "this", "le", "am"}
     | {"depuis", "seit"}
@@ -205,7 +214,9 @@ def parse_date_spans(
     for each in named:
         head = f"{head[: each.start]}{' ' * (each.end - each.start)}{head[each.end :]}"
     han = tuple(_parse_han_spans(head, today)) if not head.isascii() else ()
-    dated = han or tuple(_parse_word_spans(_TOKEN.findall(head), today))
+    capitals = frozenset(word.lower() for word in _TOKEN.findall(text[:1000]) if word[:1].isupper())
+    names = capitals - _CAPITAL_MONTHS | {"marco"}  # "março" without its cedilla
+    dated = han or tuple(_parse_word_spans(_TOKEN.findall(head), today, names))
     if today is None or not named:
         return dated
     if any(each.weekday is not None for each in named):  # "Friday last week" is no week
@@ -274,9 +285,11 @@ def _parse_han_spans(text: str, today: date | None) -> Iterator[DateSpan]:
         )
 
 
-def _parse_word_spans(tokens: list[str], today: date | None) -> Iterator[DateSpan]:
+def _parse_word_spans(
+    tokens: list[str], today: date | None, names: frozenset[str]
+) -> Iterator[DateSpan]:
     for at, token in enumerate(tokens):
-        if token in _MONTHS:
+        if token in _MONTHS and (token not in names or _is_dated_name(tokens, at)):
             yield from _parse_month_span(tokens, at, today)
         elif token in _SEASONS:
             yield from _parse_season_span(tokens, at, today)
@@ -303,6 +316,15 @@ def _parse_counted_span(tokens: list[str], at: int, today: date) -> Iterator[Dat
         yield _build_relative_span(
             today, unit, _NUMBER_WORDS.get(before) or _parse_small_number(before) or 1
         )
+
+
+def _is_dated_name(tokens: list[str], at: int) -> bool:
+    """Tell whether a word that may be a name is a month: "em Março", "5 de Julio", not "Julio"."""
+    before = tokens[max(0, at - 2) : at]
+    after = tokens[at + 1 : at + 3]
+    return bool(_NAME_PREFIXES & set(before[-1:])) or any(
+        _parse_small_number(word) or _parse_year(word) for word in (*before, *after)
+    )
 
 
 def _parse_month_span(tokens: list[str], at: int, today: date | None) -> Iterator[DateSpan]:

@@ -358,6 +358,13 @@ def test_arbitrary_text_never_crashes_extraction_and_quotes_match_it(text, langu
         ("en", "I live in Leeds, don't forget", ["Leeds"]),
         ("es", "Soy alérgica a la penicilina, no te olvides", ["penicilina"]),
         ("de", "Ich bin allergisch gegen Nüsse, bitte nicht vergessen", ["Nüsse"]),
+        (
+            "de",
+            "Ich bin allergisch gegen Nüsse, also bitte kein Nusskuchen am Samstag",
+            ["Nüsse"],
+        ),
+        ("es", "Soy alérgica a las nueces, por eso nada de tarta el sábado", ["nueces"]),
+        ("fr", "Je suis allergique aux noix, alors pas de gâteau samedi", ["noix"]),
         ("fr", "Je suis allergique aux noix, n'oublie pas", ["noix"]),
         ("zh", "我对花生过敏，别忘了", ["花生"]),
     ],

@@ -232,7 +232,7 @@ async def send_message(
     chat_context = await open_web_chat(app.db, app.clock, me.person.id)
     submission = MessageSubmission(
         text=said.text,
-        zone=said.zone,
+        zone=None if me.person.has_chosen_zone else said.zone,
         external_id=idempotency_key,
         details={PROGRAM_DETAIL: me.token} if me.is_program else {},
     )

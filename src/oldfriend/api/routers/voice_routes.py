@@ -98,7 +98,7 @@ async def send_recording(
         chat_context,
         await request.body(),
         mime=request.headers.get("content-type", ""),
-        zone=zone,
+        zone=None if me.person.has_chosen_zone else zone,
         key=idempotency_key,
         claim_now=claim_now,
     )

@@ -18,6 +18,7 @@ from oldfriend.domain.memories import StoredBelief
 from oldfriend.lang.language_pack import choose_language_with, list_languages, load_language_pack
 from oldfriend.memory.calendar_days import list_due_between, list_events_between
 from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.search.shared_topics import extract_meaning_terms
 from oldfriend.search.tokenizer import collect_content_terms
 from oldfriend.tasks.day_parts import find_month_end
 from oldfriend.tasks.recurrence import find_next, to_utc
@@ -208,8 +209,10 @@ async def tell_when(context: HandlerContext) -> HandledRequest | None:
     named = load_task_phrases(language).content_words(what)
     words = collect_content_terms(named, language)
     timed = [each for each in tasks if each.due_at is not None and each.status == "open"]
-    found = [each for each in timed if is_about(each, words, language)] or list_about(
-        timed, named, language
+    found = (
+        [each for each in timed if is_about(each, words, language)]
+        or list_about(timed, named, language)
+        or list_appointments(timed, named, language)
     )
     if not found:
         return None
@@ -258,6 +261,34 @@ def is_about(task: Task, words: frozenset[int], language: str) -> bool:
     """Tell whether a task is about what some words name: they are half of its own at least."""
     own = collect_content_terms(task.text, language)
     return bool(words) and words <= own and 2 * len(words) >= len(own)
+
+
+def list_appointments(tasks: Sequence[Task], words: str, language: str) -> list[Task]:
+    """Return the tasks that an appointment which words name is: "Zahnarzt Dr. Klee".
+
+    Nobody writes into a calendar that it is an appointment; its title is in any language.
+    """
+    terms, called = extract_meaning_terms(words, language), load_appointment_terms()
+    named = terms - called
+    if not named or named == terms:
+        return []
+    codes = list_languages("agenda")
+    return [
+        each
+        for each in tasks
+        if named <= frozenset().union(*(extract_meaning_terms(each.text, code) for code in codes))
+    ]
+
+
+@cache
+def load_appointment_terms() -> frozenset[int]:
+    """Return what is meant by the words that call something an appointment, in any language."""
+    return frozenset().union(
+        *(
+            extract_meaning_terms(load_language_pack(code).read("agenda")["appointment"], code)
+            for code in list_languages("agenda")
+        )
+    )
 
 
 def build_entry(memory: StoredBelief, at: Micros, wording: TaskWording, zone: str) -> Entry:

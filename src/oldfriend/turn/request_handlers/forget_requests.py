@@ -156,6 +156,7 @@ async def handle_words(context: HandlerContext) -> HandledRequest | None:
         return None
     async with context.db.begin_read() as tx:
         name = await find_forgotten_name(tx, context.utterance, context.perception.language)
+        name = name or await find_heard_name(tx, context.utterance, context.perception.language)
     return None if name is None else await show_and_ask(context, name)
 
 
@@ -192,6 +193,32 @@ async def find_forgotten_name(tx: Transaction, utterance: Utterance, language: s
     behind = text.casefold().rpartition(named[0].name.casefold())[2] if named else ""
     is_named = bool(named) and not has_other_clause(behind, language)
     return phrase or (named[0].name if is_named else None)
+
+
+async def find_heard_name(tx: Transaction, utterance: Utterance, language: str) -> str | None:
+    """Return the one word that an order names if only others said it, as in an imported chat."""
+    ordered = read_order(utterance.text, language)
+    asks = [found.span() for found in load_cues(language).please.finditer(ordered.words)]
+    content = [
+        (start, end)
+        for start, end in ordered.content
+        if not any(first <= start and end <= last for first, last in asks)
+    ]
+    if len(content) != 1:
+        return None
+    start, end = content[0]
+    if not is_object(ordered.words[ordered.order_end : start], ordered.words[end:], language):
+        return None
+    name = ordered.words[start:end]
+    request = DeletionRequest(about=name, turns=frozenset({get_turn(utterance)}))
+    try:
+        preview = await load_preview(tx, utterance.person.id, request)
+    except AmbiguousName:
+        return name
+    heard = (
+        [] if preview is None else [each for each in preview.plan.messages if each.role == "other"]
+    )
+    return name if heard else None
 
 
 def names_more(text: str, entity: Entity, said: Sequence[str], language: str) -> bool:
