@@ -276,14 +276,15 @@ def list_appointments(tasks: Sequence[Task], words: str, language: str) -> list[
     return [
         each
         for each in tasks
-        if named <= frozenset().union(*(extract_meaning_terms(each.text, code) for code in codes))
+        if named
+        <= frozenset[int]().union(*(extract_meaning_terms(each.text, code) for code in codes))
     ]
 
 
 @cache
 def load_appointment_terms() -> frozenset[int]:
     """Return what is meant by the words that call something an appointment, in any language."""
-    return frozenset().union(
+    return frozenset[int]().union(
         *(
             extract_meaning_terms(load_language_pack(code).read("agenda")["appointment"], code)
             for code in list_languages("agenda")
