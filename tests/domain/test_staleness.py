@@ -42,6 +42,7 @@ def state(**fields: Any) -> StoredBelief:
         {"key": "Tom:relation", "value": "boyfriend", "subject": "other"},
         {"key": "health", "value": "a bad back"},
         {"key": "in_own_words", "value": "I'm learning Italian at the moment."},
+        {"kind": "event", "key": "pregnancy", "value": "pregnant"},
         {"kind": "triple", "key": "lives_in", "value": "Ulm"},
         {"kind": "pattern", "pattern": "behavior"},
         {"kind": "expectation", "value": "a new kitchen"},

@@ -12,6 +12,7 @@ from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.profile_attributes import build_changes, select_lately
+from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.consolidate import consolidate
@@ -511,3 +512,25 @@ async def test_forgetting_does_not_bring_back_what_was_put_right_beside_it(
 
     jobs = [each for each in await texts(app, chat_context) if each.startswith("Works as")]
     assert jobs == ["Works as a teacher."]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm pregnant.",
+        "Ich bin schwanger.",
+        "Estoy embarazada.",
+        "On attend un bébé.",
+        "我怀孕了。",
+    ],
+)
+async def test_pregnancy_of_two_years_ago_is_not_told_as_current(
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, said: str
+) -> None:
+    """It is a state, although it is kept as something that happened."""
+    await told(app, chat_context, [said])
+    (known,) = await believed(app, chat_context)
+    assert known.memory.kind == "event"
+    assert find_state_stale_since(known, clock()) is None
+    clock.tick(minutes=800 * DAYS)
+    assert find_state_stale_since(known, clock()) == known.stats.last_seen

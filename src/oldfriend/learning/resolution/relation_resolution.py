@@ -68,8 +68,7 @@ def resolve_relation(state: ResolutionState, relation: RelationClaim) -> None:
     )
     if twin := next(iter(filter_live(twins)), None):
         reinforce_relation(state, twin, claim)
-        if not is_past_claim(state, claim):
-            end_values_before(state, twin, claim, rivals)
+        end_values_before(state, twin, claim, rivals)
     else:
         resolve_rivals(state, edge, claim, rivals, past=twins)
     if edge.relation == "visited":
