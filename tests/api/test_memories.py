@@ -136,12 +136,14 @@ async def test_belief_is_told_in_the_language_that_the_reader_accepts(browse: Br
             await browser.post("/forget/preview", json={"ids": [belief["id"]]}, headers=english)
         ).json()["beliefs"][0],
     }
-    french, italian = [
-        (await browser.get(path, headers={"Accept-Language": each})).json() for each in ("fr", "it")
+    french, italian, no_english, rather_german = [
+        (await browser.get(path, headers={"Accept-Language": each})).json()
+        for each in ("fr", "it", "en;q=0,de", "en;q=0.2, de;q=0.9")
     ]
 
     assert {each["sentence"] for each in told_by.values()} == {"You do not like “Rosenkohl”."}
     assert {each["sentence_language"] for each in told_by.values()} == {"en"}
+    assert no_english["sentence_language"] == rather_german["sentence_language"] == "de"
     assert french["sentence"] == "Tu n’aimes pas « Rosenkohl »."
     assert (italian["sentence"], italian["sentence_language"]) == (
         "Du magst Rosenkohl nicht.",

@@ -43,6 +43,7 @@ def state(**fields: Any) -> StoredBelief:
         {"key": "injury", "value": "a broken wrist"},
         {"key": "Lena:pregnancy", "value": "fifth month", "subject": "other"},
         {"key": "in_own_words", "value": "I'm learning Italian at the moment."},
+        {"kind": "event", "key": "pregnancy", "value": "pregnant"},
         {"kind": "triple", "key": "lives_in", "value": "Ulm"},
         {"kind": "pattern", "pattern": "behavior"},
         {"kind": "expectation", "value": "a new kitchen"},

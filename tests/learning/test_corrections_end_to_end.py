@@ -12,6 +12,8 @@ from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.profile_attributes import build_changes, select_lately
+from oldfriend.domain.staleness import find_state_stale_since
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.consolidate import consolidate
 from oldfriend.learning.extraction import Claim, ClaimEffect, Extraction, ExtractionInput, Quote
@@ -19,10 +21,12 @@ from oldfriend.learning.extractor_factory import build_consolidation_deps
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.learning.reading_jobs import parse_consolidate_job
 from oldfriend.memory.consolidation_undo import undo_consolidation
+from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.segments import list_segments, reopen_segment, reopen_segments
 from oldfriend.queues.scheduled_jobs import JobSpec
 from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.learn_now import learn_now
 from oldfriend.turn.intent import Addressee, perceive
 from tests.beliefs.life import undo_last_reading
 from tests.chat_fixtures import Say
@@ -460,3 +464,73 @@ async def test_denial_of_another_value_supersedes_but_does_not_reject_the_known_
 
     assert "rejected" not in kept.values()
     assert any("nurse" in text for text in await texts(app, chat_context))
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong", "right"),
+    [
+        (
+            ["I work as a nurse.", "no wait, I work as a teacher, not a nurse"],
+            "Works as a nurse.",
+            "Works as a teacher.",
+        ),
+        (["I live in Ulm.", "I live in Köln now."], "Lives in Ulm.", "Lives in Köln."),
+        (["Ich wohne in Ulm.", "Ich wohne jetzt in Köln."], "Wohnt in Ulm.", "Wohnt in Köln."),
+        (["I like olives.", "I don't like olives anymore."], "Likes olives.", ""),
+    ],
+)
+async def test_value_put_right_in_the_same_talk_is_not_current_when_read_again(
+    app: AppContext,
+    chat_context: ChatContext,
+    clock: FrozenClock,
+    said: list[str],
+    wrong: str,
+    right: str,
+) -> None:
+    """What was said first is read anew beside what was said last, which still stands."""
+    await told(app, chat_context, said)
+    for _ in range(3):
+        live = await texts(app, chat_context)
+        assert wrong not in live
+        assert not right or right in live
+        clock.tick(minutes=1)
+        await read_again(app, chat_context)
+
+
+async def test_forgetting_does_not_bring_back_what_was_put_right_beside_it(
+    app: AppContext, chat_context: ChatContext, say: Say
+) -> None:
+    """The segment that loses a message is read again, with the correction in it."""
+    for text in (
+        "My name is Nora and I live in Ulm.",
+        "I work as a nurse.",
+        "no wait, I work as a teacher, not a nurse",
+    ):
+        await say(text)
+    await forget(app, chat_context.person.id, DeletionRequest(about="Ulm"))
+    await learn_now(app, chat_context.person.id, cut_reason="asked")
+
+    jobs = [each for each in await texts(app, chat_context) if each.startswith("Works as")]
+    assert jobs == ["Works as a teacher."]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm pregnant.",
+        "Ich bin schwanger.",
+        "Estoy embarazada.",
+        "On attend un bébé.",
+        "我怀孕了。",
+    ],
+)
+async def test_pregnancy_of_two_years_ago_is_not_told_as_current(
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock, said: str
+) -> None:
+    """It is a state, although it is kept as something that happened."""
+    await told(app, chat_context, [said])
+    (known,) = await believed(app, chat_context)
+    assert known.memory.kind == "event"
+    assert find_state_stale_since(known, clock()) is None
+    clock.tick(minutes=800 * DAYS)
+    assert find_state_stale_since(known, clock()) == known.stats.last_seen

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
@@ -40,6 +41,8 @@ from oldfriend.memory.web_sessions import (
 
 CSRF_HEADER: Final = "x-csrf-token"
 MAX_SECRET_CHARS: Final = 200
+WEIGHT: Final = re.compile(r"[01](?:\.\d{0,3})?")
+"""How much a language is liked, in `Accept-Language`."""
 BROWSERS: Final = (
     ("Edg/", "Edge"),
     ("OPR/", "Opera"),
@@ -86,11 +89,25 @@ async def authenticate(request: Request, hub: HubDep) -> Principal:
 
 
 def choose_reader_language(headers: Mapping[str, str], person: Person) -> str:
-    """Return the first language a request accepts that beliefs are told in, else the person's."""
+    """Return the language a request likes best that beliefs are told in, else the person's."""
     accepted = headers.get("accept-language", "")[:MAX_SECRET_CHARS].split(",")
-    codes = (each.partition(";")[0].strip().partition("-")[0].lower() for each in accepted)
+    weighed = [parse_accepted_language(each) for each in accepted]
     told = list_languages("wording")
-    return next((code for code in codes if code in told), person.language or "")
+    liked = sorted(weighed, key=itemgetter(1), reverse=True)  # equals stay in their order
+    return next(
+        (code for code, weight in liked if weight > 0 and code in told), person.language or ""
+    )
+
+
+def parse_accepted_language(entry: str) -> tuple[str, float]:
+    """Return the language of an entry of `Accept-Language`, and its weight; 0 if unreadable."""
+    tag, _, parameter = entry.partition(";")
+    name, _, weight = parameter.partition("=")
+    code = tag.strip().partition("-")[0].lower()
+    if name.strip().lower() != "q":
+        return code, 1.0
+    found = WEIGHT.fullmatch(weight.strip())
+    return code, float(found.group()) if found else 0.0
 
 
 async def find_session(request: Request, hub: ConnectionHub) -> Principal | None:

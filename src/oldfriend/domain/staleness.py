@@ -87,7 +87,7 @@ def find_limit(memory: StoredBelief) -> Micros | None:
         return STATE_PATTERNS.get(memory.pattern or "behavior")
     if memory.kind == "triple":
         return next((each for name, each in STATE_RELATIONS.items() if name == memory.key), None)
-    if memory.kind != "fact":
+    if memory.kind not in {"fact", "event"}:
         return None
     key = memory.key.rpartition(":")[2]
     if key == RELATION_KEY:

@@ -42,6 +42,7 @@ def resolve_fact(state: ResolutionState, claim: Claim) -> None:
     elif twin := find_by_value(filter_live(values), claim.value):
         reinforce(state, twin, claim)
         extend_start(state, twin, claim, values)
+        end_values_before(state, twin, claim, list_rivals(values, claim))
     elif is_single_valued(claim):
         resolve_single_value(state, claim, values)
     elif wrong := next((e for e in filter_live(values) if is_value_denied(e, claim)), None):
@@ -65,6 +66,9 @@ def resolve_preference(state: ResolutionState, claim: Claim) -> None:
     ):
         reinforce(state, twin, claim)
         extend_start(state, twin, claim, values)
+        opposite = find_opposite(claim, known)
+        rivals = list_rivals(values, claim)
+        end_values_before(state, twin, claim, [*rivals, opposite] if opposite else rivals)
     elif is_single_valued(claim):
         resolve_single_value(state, claim, values)
     elif wrong := next((e for e in filter_live(values) if is_value_denied(e, claim)), None):
@@ -92,7 +96,8 @@ def resolve_single_value(
     if is_past_claim(state, claim):
         insert_into_history(state, claim, values)
     elif rivals := filter_live(values):
-        resolve_conflict(state, select_newest(rivals), claim, values)
+        again = [each for each in rivals if not state.is_unread_again(each)]
+        resolve_conflict(state, select_newest(again or rivals), claim, values)
     elif not values:
         state.learn(claim)
     elif get_held_at(state, claim) < get_latest_end(values):
@@ -115,7 +120,7 @@ def resolve_conflict(
 ) -> None:
     """Resolve two values where there can be one: the one said later in the world wins."""
     said_at = state.get_said_at(claim)
-    if old.memory.id in state.context.stale:
+    if state.is_unread_again(old):
         state.learn(claim)
     elif is_about_earlier_time(state, claim, old):
         insert_into_history(state, claim, values)
@@ -129,6 +134,37 @@ def resolve_conflict(
         state.learn(claim, supersedes=old.memory)
         until = max(claim.holds_from or said_at, get_valid_since(old))
         state.end(old, "superseded", "superseded", claim, until=until)
+
+
+def list_rivals(values: Iterable[MemoryState], claim: Claim) -> list[MemoryState]:
+    """Return the current values that cannot hold beside a claim, or that it denies."""
+    is_single = is_single_valued(claim)
+    return [each for each in filter_live(values) if is_single or is_value_denied(each, claim)]
+
+
+def end_values_before(
+    state: ResolutionState, known: MemoryState, claim: Claim, rivals: Iterable[MemoryState]
+) -> None:
+    """End what a claim that is known already had ended or put right.
+
+    There is such a value where a conversation is read again: what was said first is learned anew
+    beside what was said last.
+    """
+    if claim.signal == "implicit" or claim.confidence < MIN_CONFIDENCE:
+        return
+    for each in rivals:
+        is_other = each.memory.id != known.memory.id and not each.memory.is_by_person
+        if not is_other or is_about_earlier_time(state, claim, each):
+            continue
+        memory = state.known[known.memory.id].memory
+        link = ObjectLink(kind="supersedes", target=each.memory.id)
+        relations = tuple(dict.fromkeys((*memory.relations, link)))
+        state.change(state.known[memory.id], replace(memory, relations=relations), "revised")
+        if is_value_denied(each, claim):
+            state.end(each, "rejected", "superseded", claim, until=None)
+        else:
+            until = max(claim.holds_from or state.get_said_at(claim), get_valid_since(each))
+            state.end(each, "superseded", "superseded", claim, until=until)
 
 
 def replace_wrong_value(state: ResolutionState, old: MemoryState, claim: Claim) -> None:

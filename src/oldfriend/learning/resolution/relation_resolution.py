@@ -26,6 +26,7 @@ from oldfriend.learning.extraction import Claim, EntityMention, RelationClaim
 from oldfriend.learning.resolution.attribute_resolution import (
     RECENT,
     add_contradiction,
+    end_values_before,
     filter_live,
     get_last_confirmed_at,
     is_past_claim,
@@ -67,6 +68,7 @@ def resolve_relation(state: ResolutionState, relation: RelationClaim) -> None:
     )
     if twin := next(iter(filter_live(twins)), None):
         reinforce_relation(state, twin, claim)
+        end_values_before(state, twin, claim, rivals)
     else:
         resolve_rivals(state, edge, claim, rivals, past=twins)
     if edge.relation == "visited":
@@ -147,7 +149,7 @@ def resolve_rivals(
     """Resolve a relation beside those that it excludes: what was said later holds."""
     said_at = state.get_said_at(claim)
     newer = [each for each in rivals if is_before_known(claim, each, said_at)]
-    fresh_rivals = [each for each in rivals if each.memory.id not in state.context.stale]
+    fresh_rivals = [each for each in rivals if not state.is_unread_again(each)]
     if newer or (is_past_claim(state, claim) and edge.relation not in DATED):
         add_past_relation(state, edge, claim, newer, past)
     elif any(each.memory.is_by_person for each in fresh_rivals) and claim.signal == "implicit":

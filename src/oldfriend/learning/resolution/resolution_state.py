@@ -120,6 +120,10 @@ class ResolutionState:
             self._names = EntityResolver((*self.context.merged_entities, *self.entities.values()))
         return self._names
 
+    def is_unread_again(self, known: MemoryState) -> bool:
+        """Return whether a belief rests only on an earlier reading, and is not met again so far."""
+        return known.memory.id in self.context.stale and known.memory.id not in self.decisions
+
     def list_live(self, kind: MemoryKind) -> list[MemoryState]:
         """Return the current beliefs of a kind, oldest first."""
         return [each for each in self.list_by_kind(kind) if each.memory.ended_at is None]
