@@ -208,6 +208,20 @@ def tell_as_of(
     return replace(told, text=tell_with_time(told.text, told.language, as_of, zone))
 
 
+def tell_now(
+    belief: StoredBelief,
+    evidence: Sequence[Evidence],
+    *,
+    now: Micros | None,
+    zone: str,
+    language: str = "",
+) -> Sentence:
+    """Return a belief with all its evidence as it is told at a moment; None: when it was said."""
+    details = BeliefDetails(content=belief, evidence=tuple(evidence))
+    as_of = None if now is None else details.find_stale_since(now)
+    return tell_as_of(belief, evidence, as_of=as_of, zone=zone, language=language)
+
+
 def format_etag(version: int) -> str:
     """Format the ETag of a belief: the number of its newest journal entry, quoted."""
     return f'"{version}"'

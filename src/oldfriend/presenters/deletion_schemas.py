@@ -1,9 +1,10 @@
 """Deletions: what would be forgotten, and what was, for the API, programs and JSON."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import ObjectId
@@ -16,8 +17,8 @@ from oldfriend.memory.deletion.memory_snapshot import MessageVersion
 from oldfriend.memory.deletion.own_records import OwnRecordKind
 from oldfriend.memory.deletion.repetitions import drop_canned_replies
 from oldfriend.presenters.base_schema import Schema, describe, format_time
-from oldfriend.presenters.belief_schemas import name_belief
-from oldfriend.presenters.belief_sentences import tell_belief
+from oldfriend.presenters.belief_schemas import name_belief, tell_now
+from oldfriend.presenters.belief_sentences import Sentence
 from oldfriend.presenters.deletion_text import (
     get_change_kind,
     get_change_text,
@@ -30,6 +31,7 @@ from oldfriend.presenters.deletion_text import (
 
 MAX_LISTED: Final = 200
 """How many of a kind the API lists."""
+TellBelief: TypeAlias = Callable[[StoredBelief, Sequence[Evidence]], Sentence]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +83,8 @@ class AffectedBeliefSchema(Schema):
         cls,
         change: JournalEntry,
         evidence: Mapping[ObjectId, Sequence[Evidence]],
+        tell: TellBelief,
         *,
-        language: str = "",
         words_left: int | None = None,
         is_learned_anew: bool = False,
     ) -> Self:
@@ -93,8 +95,8 @@ class AffectedBeliefSchema(Schema):
         return cls.from_belief(
             change.after,
             evidence.get(change.object_id, ()),
+            tell,
             text=get_change_text(change),
-            language=language,
             words_left=words_left,
             is_learned_anew=is_learned_anew,
         )
@@ -104,18 +106,14 @@ class AffectedBeliefSchema(Schema):
         cls,
         content: JournalObject,
         evidence: Sequence[Evidence],
+        tell: TellBelief,
         *,
         text: str,
-        language: str,
         words_left: int | None,
         is_learned_anew: bool = False,
     ) -> Self:
         """Present a belief that stays or goes, with its text."""
-        told = (
-            tell_belief(content, evidence, language=language)
-            if isinstance(content, StoredBelief)
-            else None
-        )
+        told = tell(content, evidence) if isinstance(content, StoredBelief) else None
         return cls(
             id=content.id,
             kind=get_kind(content),
@@ -210,20 +208,28 @@ class DeletionPreviewSchema(Schema):
         kept: Mapping[str, JournalObject],
         evidence: Mapping[ObjectId, Sequence[Evidence]],
         language: str = "",
+        *,
+        zone: str = "UTC",
+        now: Micros | None = None,
     ) -> Self:
         """Present a deletion preview; ``kept`` are beliefs that stay with less evidence.
 
-        ``evidence`` is that of the beliefs in it, for their sentences in a language.
+        ``evidence`` is that of the beliefs in it, for their sentences in a language at a moment;
+        without one they are told as they were said.
         """
         plan = preview.plan
         relearned = list_relearned(plan)
+        tell = partial(tell_now, now=now, zone=zone, language=language)
         return cls(
             etag=preview.digest,
             counts=dict(preview.counts),
             messages=list_going(drop_canned_replies(keep_last_versions(plan.messages))),
             beliefs=tuple(
                 AffectedBeliefSchema.from_domain(
-                    change, evidence, language=language, is_learned_anew=each in relearned
+                    change,
+                    evidence,
+                    tell,
+                    is_learned_anew=each in relearned,
                 )
                 for each, change in islice(plan.deleted.items(), MAX_LISTED)
             ),
@@ -231,14 +237,14 @@ class DeletionPreviewSchema(Schema):
                 AffectedBeliefSchema.from_belief(
                     content,
                     evidence.get(ObjectId(each), ()),
+                    tell,
                     text=name_belief(content),
-                    language=language,
                     words_left=plan.remaining_evidence[ObjectId(each)],
                 )
                 for each, content in kept.items()
             ),
             orphans=tuple(
-                AffectedBeliefSchema.from_domain(change, evidence, language=language, words_left=0)
+                AffectedBeliefSchema.from_domain(change, evidence, tell, words_left=0)
                 for change in islice(plan.orphans.values(), MAX_LISTED)
             ),
             replies=list_going(drop_canned_replies(keep_last_versions(plan.redacted_replies))),
@@ -251,7 +257,7 @@ class DeletionPreviewSchema(Schema):
             ),
             read_from=list_going(list_kept_sources(plan)),
             beside=tuple(
-                AffectedBeliefSchema.from_domain(change, evidence, language=language)
+                AffectedBeliefSchema.from_domain(change, evidence, tell)
                 for change in islice(plan.sibling_beliefs.values(), MAX_LISTED)
             ),
             namesakes=tuple(plan.namesakes),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-from oldfriend.domain.clock import HOUR, SECOND
+from oldfriend.domain.clock import HOUR, SECOND, Micros
 from oldfriend.domain.ids import ObjectId, shorten_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence, StoredBelief
@@ -17,7 +17,8 @@ from oldfriend.presenters.base_schema import (
     to_optional_int,
     to_optional_text,
 )
-from oldfriend.presenters.belief_sentences import build_sentence, tell_in_terminal
+from oldfriend.presenters.belief_schemas import tell_now
+from oldfriend.presenters.belief_sentences import tell_in_terminal
 from oldfriend.presenters.hit_schemas import Hit, ReasonSchema
 from oldfriend.presenters.message_schemas import (
     EvidenceSchema,
@@ -73,14 +74,21 @@ class ReceiptItemSchema(Schema):
 
     @classmethod
     def from_domain(
-        cls, item: ReceiptItem, thing: ReceiptObject, words: Sequence[Evidence], language: str = ""
+        cls,
+        item: ReceiptItem,
+        thing: ReceiptObject,
+        words: Sequence[Evidence],
+        *,
+        zone: str,
+        language: str = "",
+        now: Micros | None = None,
     ) -> Self:
         """Present one item of a receipt, with its object and evidence."""
         message = thing if isinstance(thing, Message) else None
         return cls(
             kind=thing.kind if isinstance(thing, StoredBelief) else item.kind,
             id=item.object,
-            text=name_ground(thing, words, language),
+            text=name_ground(thing, words, zone=zone, language=language, now=now),
             role=None if message is None else message.role,
             speaker=None if message is None else message.speaker,
             channel=None if message is None else message.channel,
@@ -91,10 +99,17 @@ class ReceiptItemSchema(Schema):
         )
 
 
-def name_ground(thing: ReceiptObject, words: Sequence[Evidence], language: str) -> str | None:
+def name_ground(
+    thing: ReceiptObject,
+    words: Sequence[Evidence],
+    *,
+    zone: str,
+    language: str,
+    now: Micros | None,
+) -> str | None:
     """Return a belief as a sentence, or the text of a message; None: it was taken out since."""
     if isinstance(thing, StoredBelief):
-        return build_sentence(thing, words, language)
+        return tell_now(thing, words, now=now, zone=zone, language=language).text
     return None if thing is None else thing.text
 
 
@@ -168,14 +183,19 @@ class ReceiptSchema(Schema):
     as_text: str = field(metadata=describe("The receipt as text, as `oldfriend why` prints it."))
 
     @classmethod
-    def from_domain(cls, resolved: ResolvedReceipt, language: str = "") -> Self:
-        """Present a receipt to the API, its beliefs in a language; without one, in their own."""
+    def from_domain(
+        cls, resolved: ResolvedReceipt, language: str = "", *, now: Micros | None = None
+    ) -> Self:
+        """Present a receipt to the API, its beliefs as they are told in a language at a moment.
+
+        Without a language they are told in their own, without a moment as they were said.
+        """
         details, grounds = resolved.receipt.details, resolved.grounds
         model = details.get("model")
         model_call: Mapping[str, JsonValue] = model if isinstance(model, dict) else {}
         cost, answerable = to_optional_int(model_call.get("cost")), details.get("answerable")
         unprompted = UnpromptedReasonSchema.from_details(details)
-        sources = build_grounds(resolved, grounds.used, language)
+        sources = build_grounds(resolved, grounds.used, language, now)
         return cls(
             id=resolved.receipt.id,
             asked=MessageSchema.from_domain(resolved.asked) if unprompted is None else None,
@@ -185,8 +205,8 @@ class ReceiptSchema(Schema):
             sources=sources,
             stood_on=sources,
             is_written=bool(details.get(CORE_BLOCK_KEY)),
-            also_shown=build_grounds(resolved, grounds.also_in_mind, language),
-            left_out=build_grounds(resolved, grounds.left_out, language),
+            also_shown=build_grounds(resolved, grounds.also_in_mind, language, now),
+            left_out=build_grounds(resolved, grounds.left_out, language, now),
             only_shown=tuple(MessageSchema.from_domain(each) for each in resolved.shown_context),
             model=to_optional_text(model_call.get("name")),
             prompt=to_optional_text(details.get("prompt")),
@@ -202,12 +222,20 @@ class ReceiptSchema(Schema):
 
 
 def build_grounds(
-    resolved: ResolvedReceipt, items: Sequence[tuple[ReceiptItem, ReceiptObject]], language: str
+    resolved: ResolvedReceipt,
+    items: Sequence[tuple[ReceiptItem, ReceiptObject]],
+    language: str,
+    now: Micros | None,
 ) -> tuple[ReceiptItemSchema, ...]:
     """Present items of a receipt with their objects."""
     return tuple(
         ReceiptItemSchema.from_domain(
-            item, thing, resolved.evidence.get(ObjectId(item.object), ()), language
+            item,
+            thing,
+            resolved.evidence.get(ObjectId(item.object), ()),
+            zone=resolved.asked.zone,
+            language=language,
+            now=now,
         )
         for item, thing in items
     )

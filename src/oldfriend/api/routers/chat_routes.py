@@ -315,7 +315,9 @@ async def show_receipt(message: str, me: CurrentUser, hub: HubDep) -> ReceiptSch
                     "There is no record of why this was said; it may have been forgotten.",
                 )
             )
-        return ReceiptSchema.from_domain(await resolve_receipt(tx, receipt), me.language)
+        return ReceiptSchema.from_domain(
+            await resolve_receipt(tx, receipt), me.language, now=hub.app.clock()
+        )
 
 
 async def open_connection(me: CurrentUser, hub: HubDep) -> AsyncIterator[Connection]:

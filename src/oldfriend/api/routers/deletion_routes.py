@@ -50,7 +50,9 @@ async def preview_deletion(
     shown = list_shown_beliefs(preview)
     async with app.db.begin_read() as tx:
         evidence = await list_object_evidence(tx, me.person.id, [*shown, *map(ObjectId, kept)])
-    return DeletionPreviewSchema.from_domain(preview, kept, evidence, me.language)
+    return DeletionPreviewSchema.from_domain(
+        preview, kept, evidence, me.language, zone=me.person.zone, now=app.clock()
+    )
 
 
 @router.post("", summary="Forget for good what was previewed")

@@ -27,7 +27,6 @@ from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.lang.language_pack import LANGUAGES
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_schemas import BeliefSchema, tell_as_of
-from oldfriend.presenters.belief_sentences import build_sentence
 from oldfriend.presenters.entity_phrases import phrase_relation
 
 MAX_NODES: Final = 150
@@ -48,10 +47,13 @@ class EntitySchema(Schema):
     group: EntityGroup = field(metadata=describe("The part of the person's life it belongs to."))
     relation: str = field(
         metadata=describe(
-            "What it is to the person, in words; else empty.", examples=["your brother"]
+            "What it is to the person, in words, of long ago with its time; else empty.",
+            examples=["your brother"],
         )
     )
-    home: str | None = field(metadata=describe("The name of the place where they live."))
+    home: str | None = field(
+        metadata=describe("The name of the place where they live; null if told long ago.")
+    )
     line: str = field(metadata=describe("The description, else the most important sentence."))
     known: int = field(metadata=describe("The number of beliefs about it."))
     told_at: str | None = field(
@@ -65,7 +67,10 @@ class EntitySchema(Schema):
         cls, overview: EntityOverview, *, zone: str, language: str, now: Micros
     ) -> Self:
         """Present an entity in short, its relation in words of a language."""
-        entity, best = overview.entity, overview.best_belief
+        entity, best, relation = overview.entity, overview.best_belief, overview.relation
+        home, tie = relation.home_belief, relation.tie
+        is_home_current = home is not None and find_state_stale_since(home, now) is None
+        is_old = tie is not None and find_state_stale_since(tie, now) is not None
         return cls(
             id=entity.id,
             name=entity.name,
@@ -75,9 +80,11 @@ class EntitySchema(Schema):
             description=entity.description,
             same_as=entity.same_as,
             is_pinned=entity.is_pinned,
-            group=overview.relation.group,
-            relation=phrase_relation(overview.relation, entity.kind, language),
-            home=overview.relation.home,
+            group=relation.group,
+            relation=tell_known(tie, zone=zone, now=now, language=language)
+            if tie is not None and is_old
+            else phrase_relation(relation, entity.kind, language),
+            home=relation.home if is_home_current else None,
             line=entity.description
             or (tell_known(best, zone=zone, now=now, language=language) if best else ""),
             known=overview.belief_count,
@@ -178,14 +185,14 @@ class GraphEdgeSchema(Schema):
     memory: str = field(metadata=describe("The id of the belief that states it."))
 
     @classmethod
-    def from_domain(cls, edge: RelationEdge, language: str) -> Self:
-        """Present a relation as a line of the graph, told in a language."""
+    def from_domain(cls, edge: RelationEdge, *, zone: str, language: str, now: Micros) -> Self:
+        """Present a relation as a line of the graph, as it is told at a moment."""
         return cls(
             first=edge.first or "",
             second=edge.second,
             relation=edge.relation,
             tie=edge.relation,
-            text=build_sentence(edge.known.memory, (), language),
+            text=tell_known(edge.known, zone=zone, now=now, language=language),
             memory=edge.known.memory.id,
         )
 
@@ -203,7 +210,13 @@ class GraphSchema(Schema):
 
     @classmethod
     def from_domain(
-        cls, overviews: Sequence[EntityOverview], edges: Sequence[RelationEdge], language: str
+        cls,
+        overviews: Sequence[EntityOverview],
+        edges: Sequence[RelationEdge],
+        *,
+        zone: str,
+        language: str,
+        now: Micros,
     ) -> Self:
         """Present the relations of the MAX_NODES entities that have the most of them."""
         degrees = Counter(
@@ -216,7 +229,7 @@ class GraphSchema(Schema):
         drawn = connected[:MAX_NODES]
         ids = {each.entity.id for each in drawn} | {None}
         shown = tuple(
-            GraphEdgeSchema.from_domain(edge, language)
+            GraphEdgeSchema.from_domain(edge, zone=zone, language=language, now=now)
             for edge in edges
             if edge.first in ids and edge.second in ids
         )
@@ -283,7 +296,9 @@ async def show_entity_graph(me: CurrentUser, hub: HubDep) -> GraphSchema:
         return GraphSchema.from_domain(
             overviews,
             await list_relation_edges(tx, hub.app.index_cache, me.person.id),
-            me.language,
+            zone=me.person.zone,
+            language=me.language,
+            now=hub.app.clock(),
         )
 
 
