@@ -161,10 +161,38 @@ def test_numbers_are_told_as_the_language_counts(language: str, told: str) -> No
         console.log([0, 1, 1200].map((count) => t("days_messages", {{ count }})).join(" · "));
         process.exit();
     """
-    node = ["node", "--input-type=module", "-e", script]
-    answered = subprocess.run(node, capture_output=True, text=True, check=True, timeout=20)
+    assert run_on_page(script) == told
 
-    assert answered.stdout.strip() == told
+
+@pytest.mark.slow  # it needs node, as the check of types does
+def test_a_quote_is_said_in_a_sentence_that_holds_all_its_words() -> None:
+    """In whole words; marks alone are said nowhere."""
+    cases = [
+        ("You said: “I live in Ulm”", "I live in Ulm.", True),
+        ("昨天我住在乌尔姆", "我住在乌尔姆。", True),
+        ("Fares (each way) went up", "(each way)", True),
+        ("Japan is far", "ja", False),
+        ("I live in Ulm", "?!", False),
+        ("ich wohne jetzt in Ulm", "Opa ist gestern gestorben, ich wohne jetzt in Ulm", False),
+    ]
+    script = f"""
+        globalThis.localStorage = {{ getItem: () => null }};
+        Object.defineProperty(globalThis, "navigator", {{ value: {{ languages: ["en"] }} }});
+        const {{ isSaidIn }} = await import({json.dumps((WORDS.parent / "i18n.js").as_uri())});
+        const said = ([sentence, quote]) => isSaidIn(sentence, {{ quote }});
+        console.log(JSON.stringify({json.dumps(cases)}.map(said)));
+        process.exit();
+    """
+
+    assert json.loads(run_on_page(script)) == [each[-1] for each in cases]
+
+
+def run_on_page(script: str) -> str:
+    """What a script prints that imports modules of the page."""
+    node = ["node", "--input-type=module", "-e", script]
+    return subprocess.run(
+        node, capture_output=True, text=True, check=True, timeout=20
+    ).stdout.strip()
 
 
 def test_words_of_other_languages_are_not_in_the_first_bundle() -> None:

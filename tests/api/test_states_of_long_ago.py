@@ -94,3 +94,44 @@ async def test_home_of_long_ago_is_told_with_its_time_wherever_it_is_shown(
         (told, "en")
     ]
     assert [(each["text"], each["text_language"]) for each in graph["edges"]] == [(told, "en")]
+
+
+async def test_confirmation_makes_a_memory_new_again(
+    browse: Browse, app: AppContext, chat_context: ChatContext, clock: FrozenClock
+) -> None:
+    """What is confirmed today stands before what was said since it was said."""
+    await tell(app, chat_context, ["I live in Ulm."])
+    clock.tick(minutes=TWO_YEARS)
+    await tell(app, chat_context, ["I love jazz."])
+    clock.tick(minutes=60)
+    browser = await browse()
+    params = {"sort": "newest", "kind": ["fact", "preference"]}
+    before = (await browser.get("/memories", params=params)).json()["items"]
+    await browser.post(f"/memories/{before[-1]['id']}/verdict", json={"verdict": "confirm"})
+    after = (await browser.get("/memories", params=params)).json()["items"]
+
+    assert [each["key"] for each in before] == ["interests", "location"]
+    assert [each["key"] for each in after] == ["location", "interests"]
+
+
+async def test_people_are_told_without_a_home_of_long_ago(
+    browse: Browse, app: AppContext, chat_context: ChatContext, clock: FrozenClock
+) -> None:
+    """Their line leaves the home out; the drawing and what a deletion would take tell its time."""
+    await tell(app, chat_context, ["My sister Ana lives in Lisbon.", "My partner is Ben."])
+    browser = await browse()
+    then = {each["name"]: each for each in (await browser.get("/people")).json()["items"]}
+    clock.tick(minutes=2 * TWO_YEARS)
+    browser = await browse()
+    now = {each["name"]: each for each in (await browser.get("/people")).json()["items"]}
+    edges = (await browser.get("/people/graph")).json()["edges"]
+    wish = {"ids": [each["memory"] for each in edges]}
+    preview = await browser.post("/forget/preview", json=wish)
+    going = [each["sentence"] for each in preview.json()["beliefs"]]
+    told = [each["text"] for each in edges]
+
+    assert (then["Ana"]["home"], then["Ben"]["relation"]) == ("Lisbon", "your partner")
+    assert (now["Ana"]["home"], now["Ana"]["relation"]) == (None, "your sister")
+    assert "November 2023" in now["Ben"]["relation"]
+    assert any("November 2023" in each and "Lisbon" in each for each in told)
+    assert any("November 2023" in each and "Lisbon" in each for each in going)

@@ -272,3 +272,17 @@ def test_keyboard_is_seen_wherever_it_is_in_every_place(
     assert len({name for name, _ in found}) > 4
     assert [name for name, is_marked in found if not is_marked and "BODY" not in name] == []
     assert complaints == []
+
+
+def test_skip_link_leads_past_what_was_learned(browser: Browser, program: Program) -> None:
+    """Instead of through every keep, wrong and forget behind the text box."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        learned = page.get_by_role("complementary", name="What I learned")
+        learned.get_by_role("button", name="wrong").first.wait_for()
+        skip = learned.get_by_role("link", name="Skip past what I learned")
+        press(page, skip)
+        expect(page.locator("#learned-end")).to_be_focused()
+        page.keyboard.press("Tab")
+        expect(learned.locator(":focus")).to_have_count(0)
+
+    assert complaints == []

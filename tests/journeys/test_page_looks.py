@@ -265,3 +265,17 @@ def test_chat_takes_few_requests_and_bytes_and_none_of_its_files_again(
     assert [each for each, size in warm if each in files and size] == []
     assert all("/static/v/" in each for each in files)
     assert complaints == []
+
+
+def test_window_itself_does_not_scroll(browser: Browser, program: Program) -> None:
+    """What only a screen reader says makes the page no longer."""
+    beyond = "() => document.documentElement.scrollHeight - innerHeight"
+    with opened(browser, new_link(program)) as (page, complaints):
+        expect(page.get_by_label("Say something …")).to_be_visible()
+        in_chat = page.evaluate(beyond)
+        go_to_settings(page)
+        expect(page.locator(".settings")).to_be_visible()
+        in_settings = page.evaluate(beyond)
+
+    assert (in_chat, in_settings) == (0, 0)
+    assert complaints == []

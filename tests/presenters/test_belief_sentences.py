@@ -469,11 +469,11 @@ def test_belief_is_told_in_the_language_of_the_reader(
     assert (told.text, told.language) == (sentence, told_in)
 
 
-def test_what_cannot_be_told_in_another_language_is_quoted() -> None:
-    """And says in which language it is."""
+def test_event_that_cannot_be_told_in_another_language_stands_without_marks() -> None:
+    """Its words are not the person's; it says in which language it is."""
     event = believed("Hat die Prüfung bestanden.", "de", kind="event")
     told = tell_belief(event, language="en")
-    assert (told.text, told.language) == ("“Hat die Prüfung bestanden.”", "de")
+    assert (told.text, told.language) == ("Hat die Prüfung bestanden.", "de")
 
 
 def test_own_words_are_introduced_in_the_language_of_the_reader() -> None:

@@ -53,7 +53,8 @@ class EntityRelation:
     role: str = ""  # in English, as far as it was told: "brother"
     word: str = ""  # the person's own word for the role …
     language: str = ""  # … and its language
-    home: str | None = None  # where they live
+    home: str | None = None  # where they live …
+    home_belief: MemoryState | None = None  # … and the belief that states it
     tie: MemoryState | None = None  # the belief that states it
 
 
@@ -91,19 +92,21 @@ def _relate(
 ) -> EntityRelation:
     neighbors = graph.list_neighbors(entity.id, matches=_is_sure)
     homes = (
-        by_id[node].name
+        (by_id[node].name, each.known)
         for each in neighbors
         if (node := each.node) is not None and node in by_id
         if each.edge.relation == "lives_in" and each.edge.first == entity.id
     )
-    home = next(homes, None)
+    home, home_belief = next(homes, (None, None))
     steps = [step for each in neighbors if (step := _step_to(entity, each)) is not None]
     best = min(steps, key=lambda step: _rank(step, family), default=None)
     if best is None:
         role = _find_name_role(entity)
         relation = RELATION_BY_ROLE.get(role)
         group = _group(entity, None, family)
-        return EntityRelation(group=group, relation=relation, role=role, home=home)
+        return EntityRelation(
+            group=group, relation=relation, role=role, home=home, home_belief=home_belief
+        )
     relation, node, tie = best
     named = None if node is None else by_id.get(node)
     return EntityRelation(
@@ -111,6 +114,7 @@ def _relate(
         relation=relation if node is None or named is not None else None,
         other=None if named is None else named.name,
         home=home,
+        home_belief=home_belief,
         tie=tie,
     )
 

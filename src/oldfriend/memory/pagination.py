@@ -48,8 +48,11 @@ GROUP_SQL: Final = (
     )
     + " ELSE 0 END"
 )
-LAST_SAID_SQL: Final = "COALESCE(v.last_seen, v.learned_at)"
-"""When a memory was last said, whenever it was read: an import of long ago is no news."""
+LAST_SAID_SQL: Final = (
+    "(CASE WHEN v.vouched_at > COALESCE(v.last_seen, 0) THEN v.vouched_at "
+    "ELSE COALESCE(v.last_seen, v.learned_at) END)"
+)
+"""When a memory was last said or confirmed, whenever it was read: an old import is no news."""
 LIST_ORDER_SQL: Final[Mapping[ListOrder, str]] = {
     "said": f"-{LAST_SAID_SQL}",
     "happened": "-COALESCE(v.happened_at, v.learned_at)",

@@ -166,7 +166,9 @@ def tell_belief(
     quoted = _find_quoted(belief, evidence)
     if quoted is not None and belief.due_at is None:
         return Sentence(text=grammar.templates["said"].format(words=quoted), language=spoken)
-    text = quote_own_words(belief, quoted or own, spoken, zone or belief.zone or "UTC")
+    is_own = belief.kind != "event" or quoted is not None  # an event's text is the companion's
+    told_zone = zone or belief.zone or "UTC"
+    text = quote_own_words(belief, quoted or own, spoken, told_zone, is_own=is_own)
     is_open = belief.ended_at is None
     text = _tell_doubt(text, belief.status, grammar) if is_open else text
     return Sentence(text=text, language=belief.language)

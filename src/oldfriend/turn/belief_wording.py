@@ -111,13 +111,18 @@ def word_belief(memory: StoredBelief, language: str) -> str | None:
     return text
 
 
-def quote_own_words(memory: StoredBelief, words: str, language: str, zone: str) -> str:
-    """Quote the words of a belief that no template fits, behind its time in a language."""
+def quote_own_words(
+    memory: StoredBelief, words: str, language: str, zone: str, *, is_own: bool = True
+) -> str:
+    """Quote the words of a belief that no template fits, behind its time in a language.
+
+    Words that are not the person's stand without quotation marks.
+    """
     told = load_wording(language)
     if told is None:
         return words
     book, words = load_phrases(language), strip_due(memory, words, zone)
-    quoted = str(told["own_words"]).format(words=words)
+    quoted = str(told["own_words"]).format(words=words) if is_own else words
     if memory.kind in FUTURE_KINDS and memory.due_at is not None:
         part = "promised" if memory.kind == "commitment" else "coming"
         when = format_due(book, memory, memory.due_at, zone)

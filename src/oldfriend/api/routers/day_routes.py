@@ -294,7 +294,7 @@ async def show_month(month: MonthParam, me: CurrentUser, hub: HubDep) -> MonthSc
         month=month,
         today=from_micros(now, zone).date().isoformat(),
         first=None if earliest is None else format_month(earliest, zone),
-        last=format_month(max(now, latest or now, *plans.list_times()), zone),
+        last=format_month(max(now, latest or now, *plans.list_times(after=until)), zone),
         days=list_days(
             count_by_day(said, zone),
             group_by_day(events, "happened_at", zone, within=days),
@@ -327,7 +327,7 @@ async def show_year(year: YearParam, me: CurrentUser, hub: HubDep) -> YearSchema
     return YearSchema(
         year=year,
         first=None if earliest is None else from_micros(earliest, zone).year,
-        last=from_micros(max(now, latest or now, *plans.list_times()), zone).year,
+        last=from_micros(max(now, latest or now, *plans.list_times(after=until)), zone).year,
         latest=months[-1] if months else None,
         months=tuple(
             YearMonthSchema(month=each, messages=messages[each], happened=happened[each])
@@ -445,9 +445,13 @@ class Plans:
     goals: Sequence[Goal]
     zone: str
 
-    def list_times(self) -> list[Micros]:
-        """List when each is due next."""
+    def list_times(self, *, after: Micros) -> list[Micros]:
+        """List when each is due next, and a series when it is due behind a moment, too."""
         times = [*(each.due_at for each in self.tasks), *(each.deadline for each in self.goals)]
+        for each in self.tasks:
+            if each.rrule and each.starts_at is not None:
+                start = from_micros(each.starts_at, each.zone).replace(tzinfo=None)
+                times.append(find_next(each.rrule, start, each.zone, after=after))
         return [each for each in times if each is not None]
 
     def group_by_day(self, since: Micros, until: Micros) -> dict[date, list[PlannedItemSchema]]:

@@ -49,10 +49,13 @@ class EntitySchema(Schema):
     group: EntityGroup = field(metadata=describe("The part of the person's life it belongs to."))
     relation: str = field(
         metadata=describe(
-            "What it is to the person, in words; else empty.", examples=["your brother"]
+            "What it is to the person, in words, of long ago with its time; else empty.",
+            examples=["your brother"],
         )
     )
-    home: str | None = field(metadata=describe("The name of the place where they live."))
+    home: str | None = field(
+        metadata=describe("The name of the place where they live; null if told long ago.")
+    )
     line: str = field(metadata=describe("The description, else the most important sentence."))
     known: int = field(metadata=describe("The number of beliefs about it."))
     told_at: str | None = field(
@@ -66,8 +69,11 @@ class EntitySchema(Schema):
         cls, overview: EntityOverview, *, zone: str, language: str, now: Micros
     ) -> Self:
         """Present an entity in short, its relation in words of a language."""
-        entity, best = overview.entity, overview.best_belief
+        entity, best, relation = overview.entity, overview.best_belief, overview.relation
         audience = Audience(language=language, zone=zone, now=now)
+        home, tie = relation.home_belief, relation.tie
+        is_home_current = home is not None and find_state_stale_since(home, now) is None
+        is_old = tie is not None and find_state_stale_since(tie, now) is not None
         return cls(
             id=entity.id,
             name=entity.name,
@@ -77,9 +83,11 @@ class EntitySchema(Schema):
             description=entity.description,
             same_as=entity.same_as,
             is_pinned=entity.is_pinned,
-            group=overview.relation.group,
-            relation=phrase_relation(overview.relation, entity.kind, language),
-            home=overview.relation.home,
+            group=relation.group,
+            relation=tell_known(tie, audience).text
+            if tie is not None and is_old
+            else phrase_relation(relation, entity.kind, language),
+            home=relation.home if is_home_current else None,
             line=entity.description or (tell_known(best, audience).text if best else ""),
             known=overview.belief_count,
             told_at=format_time(overview.last_mentioned_at, zone),

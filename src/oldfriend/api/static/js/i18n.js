@@ -127,5 +127,10 @@ function findLocale() {
   return navigator.languages.find((each) => each.startsWith(language.value)) ?? language.value;
 }
 
-/** Whether a sentence holds all that a quote says, as "You said: “…”" does. @param {string} sentence @param {{quote: string}} quote */
-export const isSaidIn = (sentence, { quote }) => sentence.toLowerCase().includes(quote.toLowerCase().replace(/[\s.!?。！？]+$/u, ""));
+const LETTER = "(?![\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}])[\\p{L}\\p{N}]"; // of scripts that set spaces between words
+
+/** Whether a sentence holds all that a quote says, in whole words, as "You said: “…”" does. @param {string} sentence @param {{quote: string}} quote */
+export function isSaidIn(sentence, { quote }) {
+  const words = quote.replace(/[\s.!?。！？]+$/u, "").replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+  return words !== "" && new RegExp(`(?<!${LETTER})${words}(?!${LETTER})`, "iu").test(sentence);
+}

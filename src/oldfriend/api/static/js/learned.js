@@ -23,7 +23,7 @@ export function Learned() {
   const newestCount = results ? entries.length : countNewestDay(entries);
   const [worded, quoted] = results ? [entries, []] : divideQuotes(entries.slice(0, newestCount));
   return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} tabindex="-1" ref=${panel} aria-label=${t("learned")}>
-    <header><h2>${t("learned")}</h2>
+    <a class="skip" href="#learned-end">${t("learned_skip")}</a><header><h2>${t("learned")}</h2>
       <button class="quiet only-phone" onClick=${close}>${t("close")}</button></header>
     <${Search} onFound=${setSearch} />
     ${!results && html`<${Unconfirmed} />`}<${LearningStatus} />
@@ -37,6 +37,7 @@ export function Learned() {
     ${!results && store.earlierLearned.value &&
     html`<button class="quiet earlier" onClick=${store.loadEarlierLearned}>${t("earlier")}</button>`}
     ${!results && entries.length >= store.MAX_LEARNED && html`<a href="/memory" onClick=${followLink}>${t("learned_all")}</a>`}
+    <span id="learned-end" tabindex="-1"></span>
   </aside>`;
 }
 
@@ -48,12 +49,12 @@ function countNewestDay(entries) {
 }
 
 /** Divides entries into those that say something, and those that only repeat a message of the person, unless one of
- * the first was learned from the same words. @param {any[]} entries */
+ * the first was learned from all of these words. @param {any[]} entries */
 function divideQuotes(entries) {
   const isQuote = ({ belief }) => belief.key === QUOTE_KEY && !belief.is_by_person;
   const worded = entries.filter((each) => !isQuote(each));
   const quotes = worded.flatMap(({ belief }) => belief.words);
-  const isTold = ({ belief }) => quotes.some((quote) => belief.words.some((own) => own.message === quote.message && (isSaidIn(own.quote, quote) || isSaidIn(quote.quote, own))));
+  const isTold = ({ belief }) => quotes.some((quote) => belief.words.some((own) => own.message === quote.message && isSaidIn(quote.quote, own)));
   return [worded, entries.filter((each) => isQuote(each) && !isTold(each))];
 }
 

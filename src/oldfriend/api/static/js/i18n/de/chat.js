@@ -128,6 +128,7 @@ export default {
   talk_search: "Durchsuchen, was gesagt wurde",
   talk_found: "{count} gefunden",
   learned_all: "Alles steht unter Gedächtnis",
+  learned_skip: "Hinter das Gelernte springen",
   thinking_about: "Ich denke nach: {days} ({read} von {of}{cost})",
   thinking_cost: ", {cents} ¢",
   thinking_over: "Ich denke über unser Gespräch nach",

@@ -128,6 +128,7 @@ export default {
   talk_search: "Search what was said",
   talk_found: "{count} found",
   learned_all: "All of it is under Memory",
+  learned_skip: "Skip past what I learned",
   thinking_about: "Thinking about {days} ({read} of {of} parts{cost})",
   thinking_cost: ", {cents} ¢",
   thinking_over: "Thinking about what we talked about",

@@ -128,6 +128,7 @@ export default {
   talk_search: "Buscar en lo que se dijo",
   talk_found: "{count} {count|encontrado|encontrados}",
   learned_all: "Todo está en Memoria",
+  learned_skip: "Saltar lo que aprendí",
   thinking_about: "Pensando: {days} ({read} de {of}{cost})",
   thinking_cost: ", {cents} ¢",
   thinking_over: "Pensando en lo que hemos hablado",

@@ -128,6 +128,7 @@ export default {
   talk_search: "Chercher dans ce qui a été dit",
   talk_found: "{count} {count|trouvé|trouvés}",
   learned_all: "Tout est dans Mémoire",
+  learned_skip: "Passer ce que j’ai appris",
   thinking_about: "Je réfléchis : {days} ({read} sur {of}{cost})",
   thinking_cost: ", {cents} ¢",
   thinking_over: "Je réfléchis à ce dont nous avons parlé",

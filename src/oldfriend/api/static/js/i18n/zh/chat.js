@@ -128,6 +128,7 @@ export default {
   talk_search: "搜索说过的话",
   talk_found: "找到 {count} 条",
   learned_all: "全部都在“记忆”里",
+  learned_skip: "跳过我记住的内容",
   thinking_about: "正在想{days}的聊天（{of} 段中的 {read} 段{cost}）",
   thinking_cost: "，{cents} 美分",
   thinking_over: "正在想我们聊过的事",
