@@ -955,6 +955,18 @@ async def test_undo_of_a_change_puts_the_task_back(desk: Desk, change: str, undo
     assert find_phrase(await desk.say("undo")) == "nothing_to_undo"
 
 
+async def test_undo_of_changed_words_says_that_it_is_none(desk: Desk) -> None:
+    """What was taken out of a to-do is not told to be back."""
+    await desk.say("/todo buy milk and bread")
+    await desk.say("I bought the milk")
+    (left,) = await desk.tasks()
+    told = await desk.say("undo")
+
+    assert "milk" not in left.text
+    assert await desk.tasks() == [left]
+    assert find_phrase(told) == "nothing_to_undo"
+
+
 async def test_undo_after_a_list_takes_nothing_off(desk: Desk) -> None:
     """It was only told."""
     await desk.say("Remind me tomorrow at 10am to call mum")

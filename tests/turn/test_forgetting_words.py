@@ -66,6 +66,41 @@ async def test_words_to_forget_are_offered_as_they_are_kept(
     ]
 
 
+ORDERS = [
+    ("Lena lives in Rome", "Please forget everything I ever told you about Lena"),
+    ("Lena lives in Rome", "Delete all memories of Lena"),
+    ("Lena lives in Rome", "Forget Lena completely"),
+    ("Lena lives in Rome", "Forget Lena for good"),
+    ("Lena lives in Rome", "Forget my ex Lena"),
+    ("Lena lives in Rome", "Forget Lena and Tom"),
+    ("Lena lives in Rome", "Forget everything about Lena Fischer"),
+    ("Tom lives in Rome", "Forget my fight with Tom"),
+    ("The garage door is broken", "Forget what I told you about the garage"),
+    ("Lena wohnt in Rom", "Vergiss bitte alles, was ich dir über Lena erzählt habe"),
+    ("Lena wohnt in Rom", "Lösch alles, was du über Lena weißt"),
+    ("Lena wohnt in Rom", "Vergiss Lena komplett"),
+    ("Das Tor der Garage ist kaputt", "Lösche den Eintrag zur Garage"),
+    ("Das Tor der Garage ist kaputt", "Vergiss die Sache mit der Garage"),
+    ("Lena vive en Roma", "Olvida todo lo que te he contado de Lena"),
+    ("Lena vive en Roma", "Borra todo lo que sabes de Lena"),
+    ("La puerta del garaje está rota", "Borra la nota sobre el garaje"),
+    ("Lena habite à Rome", "Efface tout ce que tu sais sur Lena"),
+    ("Lena habite à Rome", "Oublie complètement Lena"),
+    ("小李住在北京", "忘掉关于小李的一切"),
+    ("小李住在北京", "忘掉小李的所有事"),
+    ("小李住在北京", "把关于小李的都删掉"),
+]
+
+
+@pytest.mark.parametrize(("told", "asked"), ORDERS)
+async def test_plain_order_to_forget_is_offered(say: Say, told: str, asked: str) -> None:
+    """Whatever else it says; only what is somebody's must have been told of them."""
+    await say(told)
+    reply = (await say(asked)).reply
+    assert CommandMenu.load(reply.language).say["forget_ask"] in reply.text
+    assert told in reply.text
+
+
 async def test_words_told_long_ago_are_offered(say: Say, app: AppContext, clock) -> None:
     """However much was said since: not all of somebody whose name is among them."""
     for text in ["my friend Lena lives in Hamburg", "Lena's phone number is 0151 2345678"]:

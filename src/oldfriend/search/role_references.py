@@ -81,6 +81,11 @@ class ReferenceGrammar:
         return re.compile(self._data["after"])
 
     @cached_property
+    def whole(self) -> re.Pattern[str]:
+        """Pattern of what says that all of somebody or something is meant."""
+        return re.compile(self._data["whole"])
+
+    @cached_property
     def asks_name(self) -> re.Pattern[str]:
         """Pattern of a question for the name of "@"."""
         return re.compile(self._data["asks_name"])

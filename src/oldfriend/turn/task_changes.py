@@ -73,10 +73,14 @@ class SaveTask:
 
     @property
     def change(self) -> list[JsonValue]:
-        """Where the task stood, and where it stands now; empty if it was set now."""
+        """Where the task stood, and where it stands now; empty if it was set now.
+
+        Also if only its words or question changed, which no receipt keeps: none can be put back.
+        """
         if self.earlier is None or self.is_setting:
             return []
-        return [dump_times(self.earlier), dump_times(self.task)]
+        before, after = dump_times(self.earlier), dump_times(self.task)
+        return [] if before == after else [before, after]
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
         """Store the task and schedule it. Raises StaleDecision if it has changed meanwhile.

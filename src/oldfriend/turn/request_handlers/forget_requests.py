@@ -222,7 +222,7 @@ async def find_heard_name(tx: Transaction, utterance: Utterance, language: str) 
 
 
 def names_more(text: str, entity: Entity, said: Sequence[str], language: str) -> bool:
-    """Whether an order names something of somebody that was never said beside their name."""
+    """Whether an order names something of somebody's that was never said beside their name."""
     ordered, names = read_order(text, language), list_name_words(entity)
     known = {
         word
@@ -230,9 +230,18 @@ def names_more(text: str, entity: Entity, said: Sequence[str], language: str) ->
         if not names.isdisjoint(words)
         for word in (*words, *names)
     }
-    roles = get_role_words(language)
-    words = [ordered.words[start:end].casefold() for start, end in ordered.content]
-    return any(each not in known and each not in names and each not in roles for each in words)
+    known.update(get_role_words(language))
+    folded = ordered.words.casefold()
+    starts = [
+        (folded.rfind(each), each) for each in map(str.casefold, (entity.name, *entity.aliases))
+    ]
+    owned = [
+        one.casefold()
+        for start, name in starts
+        if start >= ordered.order_end
+        for one in list_owned(ordered, start, start + len(name), language)
+    ]
+    return any(each not in known for each in owned)
 
 
 def list_name_words(entity: Entity) -> frozenset[str]:
@@ -298,7 +307,7 @@ async def find_kept_phrase(
 ) -> str | None:
     """Return the longest phrase of a request to forget that occurs in something the person said.
 
-    None if that is less than half of them.
+    None if that is less than half of them, unless the order names all of it.
     """
     forget = load_phrases(language).patterns.forget
     ordered = read_order(text, language)
@@ -307,11 +316,17 @@ async def find_kept_phrase(
     named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
     said = await list_said_texts(tx, person, before=before)
     told = [each for each in said if not forget.search(each.lower())]
-    for places in list_phrases((named or content)[:MAX_PHRASE_WORDS]):
+    is_han, last = get_traits(language).is_han, len(words)  # the phrase holds what is owned there
+    is_whole = load_reference_grammar(language).whole.search(words.casefold()) is not None
+    for places in list_phrases((named or content)[:MAX_PHRASE_WORDS], is_any=is_whole):
         alike = [
-            (words[start:end], list_heads(ordered, start, language))
+            (words[start:end], list_owned(ordered, start, last if is_han else end, language))
             for start, end in places
             if is_object(words[order_end:start], words[end:], language)
+            or (
+                (is_whole or words[start:end].istitle())  # "forget Lena for good"
+                and not has_other_clause(words[end:], language)
+            )
         ]
         held = {each: [one for one in told if has_any_name(one, {each})] for each, _ in alike}
         found = [each for each, heads in alike if held[each] and are_said_beside(heads, held[each])]
@@ -320,15 +335,27 @@ async def find_kept_phrase(
     return None
 
 
-def list_heads(ordered: ForgetOrder, start: int, language: str) -> list[str]:
-    """List what stands before a phrase and is of it, by a small word: "birthday" of "of Lena"."""
-    words = ordered.words
-    gaps = [(words[first:end], words[end:start]) for first, end in ordered.content if end <= start]
-    return [
-        head
-        for head, gap in gaps
-        if any(is_stop_word(each.lower(), language) for each in CONTENT.findall(gap))
+def list_owned(ordered: ForgetOrder, start: int, end: int, language: str) -> list[str]:
+    """List what is said to be of what stands at a place: "birthday" of "the birthday of Lena".
+
+    Nothing in an order that names all that is kept of it.
+    """
+    words, grammar = ordered.words, load_reference_grammar(language)
+    if grammar.whole.search(words.casefold()):
+        return []
+    before = [
+        words[first:last]
+        for first, last in ordered.content
+        if last <= start
+        and words[last:start].strip()
+        and grammar.after.fullmatch(fold_text(words[last:start]))
     ]
+    behind = [
+        words[first:last]
+        for first, last in ordered.content
+        if first > end and grammar.before.fullmatch(fold_text(words[end:first]))
+    ]
+    return [*before, *behind]
 
 
 def are_said_beside(heads: Sequence[str], texts: Sequence[str]) -> bool:
@@ -336,10 +363,12 @@ def are_said_beside(heads: Sequence[str], texts: Sequence[str]) -> bool:
     return all(any(has_any_name(each, {head}) for each in texts) for head in heads)
 
 
-def list_phrases(content: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+def list_phrases(
+    content: Sequence[tuple[int, int]], *, is_any: bool
+) -> list[list[tuple[int, int]]]:
     """List where the phrases between words of content, at these places, stand, the longest first.
 
-    Each has half of those words at least; those of equally many are together.
+    Each has half of those words at least, unless any will do; those of equally many are together.
     """
     return [
         [
@@ -347,7 +376,7 @@ def list_phrases(content: Sequence[tuple[int, int]]) -> list[list[tuple[int, int
             for first in range(len(content) - size + 1)
         ]
         for size in range(len(content), 0, -1)
-        if 2 * size >= len(content)
+        if is_any or 2 * size >= len(content)
     ]
 
 

@@ -23,6 +23,8 @@ def find_unintended(context: HandlerContext, phrases: TaskPhrases, language: str
     unintended: set[Action] = set()
     if context.perception.note is not None and not is_surely_todo(text, language):
         unintended.add("todo")  # it is kept word for word
+    if context.perception.intent == "forget":
+        unintended.add("todo")  # "forget Lena completely"
     if is_asked_in_quote(text, phrases) or is_surely_number(text, phrases, language):
         unintended.add("remind")
     return unintended
