@@ -37,6 +37,7 @@ from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
 from oldfriend.turn import switched_off
+from oldfriend.turn.belief_wording import strip_due
 from oldfriend.turn.intent import MAX_ADDRESS_CHARS, compile_address_patterns, compile_name_pattern
 from oldfriend.turn.question_parts import compile_between
 from oldfriend.turn.request_handlers import cancel_all_requests, clock_requests
@@ -171,6 +172,12 @@ def tell_with_past_forms() -> None:
     """The past forms and joints of each language that has some."""
     for language in list_languages("address"):
         tell_with_time("", language, 0, "UTC")
+
+
+def quote_without_due_time() -> None:
+    """Words with a due time, as it is written in the language in which they were said."""
+    due = believed("", "commitment", "Bring the cake: 3 December 2026.", due_at=1, zone="UTC")
+    strip_due(due.memory, due.memory.text, "UTC")
 
 
 def spell_as_known() -> None:
