@@ -167,13 +167,18 @@ def get_significant_terms(text: str, language: str) -> set[int]:
 def advance(task: Task, *, now: Micros) -> Task:
     """Return a delivered task as it goes on: a series with its next time after now."""
     done = replace(task, status="open", question=None, delivered_at=now, changed_at=now)
-    if task.rrule is None or task.starts_at is None:
-        return replace(done, status="delivered")
-    start = from_micros(task.starts_at, task.zone).replace(tzinfo=None)
-    following = find_next(task.rrule, start, task.zone, after=now)
+    following = find_next_time(task, after=now)
     if following is None:
         return replace(done, status="delivered")
     return replace(done, due_at=following)
+
+
+def find_next_time(task: Task, *, after: Micros) -> Micros | None:
+    """Return when a series is due next after a moment; None if it is over, or no series."""
+    if task.rrule is None or task.starts_at is None:
+        return None
+    start = from_micros(task.starts_at, task.zone).replace(tzinfo=None)
+    return find_next(task.rrule, start, task.zone, after=after)
 
 
 def catch_up(task: Task, *, now: Micros) -> Task:

@@ -34,9 +34,8 @@ from oldfriend.memory.groups import list_group_chats
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_sentences import tell_belief
 from oldfriend.presenters.message_schemas import MessageSchema
-from oldfriend.tasks.recurrence import find_next
 from oldfriend.tasks.task import Task
-from oldfriend.tasks.task_store import list_tasks
+from oldfriend.tasks.task_store import find_next_time, list_tasks
 
 MAX_EVENTS: Final = 3
 MAX_DAY_MESSAGES: Final = 200
@@ -323,11 +322,11 @@ async def show_year(year: YearParam, me: CurrentUser, hub: HubDep) -> YearSchema
     for day, found in group_by_day(events, "happened_at", zone, within=days).items():
         happened[f"{day:%Y-%m}"] += len(found)
     months = sorted({*messages, *happened})
-    now = hub.app.clock()
+    latest = max(hub.app.clock(), latest or 0, *plans.list_times(after=until))
     return YearSchema(
         year=year,
         first=None if earliest is None else from_micros(earliest, zone).year,
-        last=from_micros(max(now, latest or now, *plans.list_times(after=until)), zone).year,
+        last=from_micros(latest, zone).year,
         latest=months[-1] if months else None,
         months=tuple(
             YearMonthSchema(month=each, messages=messages[each], happened=happened[each])
@@ -448,10 +447,7 @@ class Plans:
     def list_times(self, *, after: Micros) -> list[Micros]:
         """List when each is due next, and a series when it is due behind a moment, too."""
         times = [*(each.due_at for each in self.tasks), *(each.deadline for each in self.goals)]
-        for each in self.tasks:
-            if each.rrule and each.starts_at is not None:
-                start = from_micros(each.starts_at, each.zone).replace(tzinfo=None)
-                times.append(find_next(each.rrule, start, each.zone, after=after))
+        times += [find_next_time(each, after=after) for each in self.tasks]
         return [each for each in times if each is not None]
 
     def group_by_day(self, since: Micros, until: Micros) -> dict[date, list[PlannedItemSchema]]:
@@ -477,14 +473,13 @@ class Plans:
         if at is None or not task.rrule or task.starts_at is None:
             return [at] if at is not None and since <= at < until else []
         times: list[Micros] = []
-        start = from_micros(task.starts_at, task.zone).replace(tzinfo=None)
         if at < since:
-            at = find_next(task.rrule, start, task.zone, after=Micros(since - 1))
+            at = find_next_time(task, after=Micros(since - 1))
         while at is not None and at < until:
             times.append(at)
             following = from_micros(at, self.zone).date() + timedelta(days=1)
             morning = Micros(get_day_start(following, self.zone) - 1)
-            at = find_next(task.rrule, start, task.zone, after=morning)
+            at = find_next_time(task, after=morning)
         return times
 
 
