@@ -19,7 +19,7 @@ from oldfriend.turn.tools.tool_registry import TOOLS
 from tests.turn.conftest import Talk, wants
 from tests.turn.test_task_tools import keep, list_due, tasks
 
-ASKED = "Jog my memory about the milk on 4 January at 7 pm"
+ASKED = "Milk should cross my mind on 4 January at 7 pm"
 LINE = "SCHEDULE: buy milk | 2030-01-04T19:00 | daily"
 SHOWN = [
     "`SCHEDULE: buy milk | 2030-01-04T19:00 | daily`",
@@ -314,7 +314,7 @@ async def test_marker_that_changes_nothing_is_told(
     """Below the reply, or in its place."""
     said = await talk.hears(f"{ASKED}, and have an eye on my exam")
     await keep(talk, said, await talk.turn(said, talk.mind(f"{LINE}\nHEARTBEAT_ADD: exam")))
-    said = await talk.hears("Let us talk about milk at 7 pm on 4 January, and buy milk, exam")
+    said = await talk.hears("We spoke about 4 January, 7 pm, where to buy milk, and my exam")
     outcome = await talk.turn(said, talk.mind(f"{before}{line}"))
 
     assert list_saved(outcome.changes) == []
@@ -365,7 +365,7 @@ async def test_reminder_is_changed_and_cancelled_by_its_words(talk: Talk) -> Non
     """What is left empty stays."""
     said = await talk.hears("Remind me to call Bob on 4 January 2030 at 15:00")
     await keep(talk, said, await talk.turn(said, talk.mind()))
-    said = await talk.hears("It would suit me to have that call with Bob weekly, and an hour later")
+    said = await talk.hears("For that call with Bob weekly is better, and an hour later")
     line = "UPDATE_TASK: call Bob | | 2030-01-04T16:00 | weekly"
     await keep(talk, said, await talk.turn(said, talk.mind(f"Sure.\n{line}")))
 

@@ -20,6 +20,11 @@ let selectedLanguage =
     (each) => each !== null && Object.hasOwn(LANGUAGES, each),
   ) ?? "en";
 
+/** The person's time zone, in which times are shown; the browser's until it is known. */
+export const shownZone = signal("");
+const HAS_ZONE = /T.*(?:Z|[+-]\d\d:\d\d)$/;
+const DAY = /** @type {const} */ ({ day: "numeric", month: "numeric", year: "numeric" });
+
 /** The current language: the one chosen here, else the browser's; English until its translations are loaded. */
 export const language = signal("en");
 
@@ -111,15 +116,19 @@ export function formatWeekday(iso) {
   return format(iso, { weekday: "short", day: "numeric", month: "short", year });
 }
 
+/** Whether a moment is of this day, in the person's time zone. @param {string} iso */
+export const isToday = (iso) => format(iso, DAY) === format(new Date().toISOString(), DAY);
+
 /** @param {string} iso */
 export function formatShortDay(iso) {
-  const isToday = new Date(iso).toDateString() === new Date().toDateString();
-  return isToday ? formatTime(iso) : format(iso, { day: "numeric", month: "short", year: "numeric" });
+  return isToday(iso) ? formatTime(iso) : format(iso, { day: "numeric", month: "short", year: "numeric" });
 }
 
-/** @param {string} iso @param {Intl.DateTimeFormatOptions} options */
+/** Formats a moment in the person's time zone, and a day or time without a zone as it is.
+ * @param {string} iso @param {Intl.DateTimeFormatOptions} options */
 function format(iso, options) {
-  return new Intl.DateTimeFormat(findLocale(), { ...options, hourCycle: "h23" }).format(new Date(iso));
+  const timeZone = HAS_ZONE.test(iso) && shownZone.value ? shownZone.value : undefined;
+  return new Intl.DateTimeFormat(findLocale(), { ...options, hourCycle: "h23", timeZone }).format(new Date(iso));
 }
 
 /** Returns the browser's preferred locale of the current language, such as en-GB. */

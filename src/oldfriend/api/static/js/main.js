@@ -18,7 +18,7 @@ import { SignInQuestion, canUsePasskeys, signInByLink, signWithPasskey, OwnerLab
 import { registerServiceWorker, renewSubscription, unsubscribe } from "./app_shell.js";
 import * as store from "./store.js";
 import * as outbox from "./outbox.js";
-import { translateServerText, language, ready, t } from "./i18n.js";
+import { translateServerText, language, ready, shownZone, t } from "./i18n.js";
 
 const MIN_LINK_CHARS = 20;
 const RETRY_DELAY_MS = 1000;
@@ -150,6 +150,9 @@ async function adoptTimeZone() {
 effect(() => {
   document.documentElement.lang = language.value;
   document.title = store.state.value?.companion ?? "Oldfriend";
+});
+effect(() => {
+  shownZone.value = store.me.value?.zone ?? "";
 });
 effect(() => {
   if (store.phase.value === "signed-out") unsubscribe().catch(() => {}); // no notifications after signing out

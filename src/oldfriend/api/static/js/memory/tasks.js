@@ -2,7 +2,7 @@
 import { useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { html } from "../html.js";
-import { language, t, formatTime, formatWeekday } from "../i18n.js";
+import { formatTime, formatWeekday, isToday, language, t } from "../i18n.js";
 import { ActionStatus, useRowActions } from "./undo_toast.js";
 import * as beliefList from "./belief_list.js";
 import { memoryApi } from "./api.js";
@@ -104,8 +104,7 @@ function Add({ actions }) {
 /** When a task is or was due; "" without a time. @param {any} task */
 function formatWhen({ due, is_date_only, status, kind, rrule }) {
   if (!due) return kind === "todo" ? t("tasks_todo") : "";
-  const isToday = new Date(due).toDateString() === new Date().toDateString();
-  const day = isToday ? t("tasks_today") : formatWeekday(due);
+  const day = isToday(due) ? t("tasks_today") : formatWeekday(due);
   const when = is_date_only && !rrule ? day : `${day}, ${formatTime(due)}`;
   return t(status === "delivered" ? "tasks_was_due" : "tasks_due", { when });
 }
