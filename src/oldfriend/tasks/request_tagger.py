@@ -47,8 +47,8 @@ MAX_NONE_OPEN: Final = 0.4
 """The same for one that asks, but whose time is missing or open: it is only asked back."""
 MAX_NONE_TODO: Final = 0.2
 """No to-do from this one on: "my favourite book: Dune" is a fact."""
-MAX_NONE_ORDER: Final = 0.1
-"""No to-do from this one on, if it may be an order about the list: "cancel the dinner"."""
+MAX_NONE_ORDER: Final = 0.03
+"""Nothing from this one on, if it may be an order about the list: "move the dinner to 4 pm"."""
 MIN_SURELY_WHEN: Final = 0.9
 MAX_OPEN: Final = 0.4
 """A request whose time is likelier missing or open than that is asked about."""
@@ -125,8 +125,10 @@ def find_limit(tagged: TaggedMessage, *, is_todo: bool, is_order: bool = False) 
     """
     is_timed = float(tagged.labels[:, WHEN].max(initial=0.0)) >= MIN_SURELY_WHEN
     if not any(each.cue for each in tagged.tokens):
+        if is_order:
+            return MAX_NONE_ORDER
         if is_todo:
-            return MAX_NONE_ORDER if is_order else MAX_NONE_TODO
+            return MAX_NONE_TODO
         return MAX_NONE_UNCUED_TIMED if is_timed else MAX_NONE_UNCUED
     if is_todo:
         return MAX_NONE
