@@ -45,7 +45,7 @@ MAX_NONE_UNCUED: Final = 0.2
 """The same for messages without words that often ask."""
 MAX_NONE_OPEN: Final = 0.4
 """The same for one that asks, but whose time is missing or open: it is only asked back."""
-MAX_NONE_TODO: Final = 0.2
+MAX_NONE_TODO: Final = 0.05
 """No to-do from this one on: "my favourite book: Dune" is a fact."""
 MAX_NONE_ORDER: Final = 0.03
 """Nothing from this one on, if it may be an order about the list: "move the dinner to 4 pm"."""
