@@ -118,7 +118,8 @@ def read_one(
     what = what if book.drop_joints(what) else ""
     if not spans:
         if tagged.kinds[TODO] > tagged.kinds[ASK] + tagged.kinds[REMINDER]:
-            return AskedTask(action="todo", what=what) if what else None
+            is_thing = any(map(str.isalpha, what))
+            return AskedTask(action="todo", what=what) if is_thing else None
         return AskedTask(action="remind", what=what, told=Told()) if is_asking else None
     read = read_when(book, text, spans, find_events(tagged, others, spans))
     told = read.told
