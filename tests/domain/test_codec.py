@@ -149,6 +149,10 @@ def test_usual_receipt_details_take_no_room_and_are_told_all_the_same() -> None:
 
     assert lasting == '{"author":"reply/11","model":{"name":"m","tokens_in":5}}'
     assert join_details(lasting, passing, []) == usual
+    assert join_details('{"author":"reply/4","degraded":true}', None, []) == {
+        "author": "reply/4",
+        "degraded": True,  # of before: what was missing was not said
+    }
     assert join_details(*split_details(unusual, []), []) == {
         **unusual,
         "model": {"calls": 1, "tokens_cached": 0, "cost": None},

@@ -4,6 +4,7 @@ They hold ids, numbers and codes, and never words: words are stored beside them 
 that a search through the bytes of a file finds every word that is kept.
 """
 
+import copy
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -262,7 +263,7 @@ def split_details(details: Mapping[str, JsonValue], item_ids: Sequence[str]) -> 
     are listed in the order of PROMPT_SECTIONS.
     """
     lasting = {name: each for name, each in details.items() if name not in TRACE_ONLY_DETAILS}
-    if "author" in lasting:
+    if "author" in lasting and leave_out_usual(USUAL_DETAILS, lasting) == {}:
         lasting = leave_out_usual(lasting, USUAL_DETAILS)
     if isinstance(model := lasting.get("model"), dict):
         lasting["model"] = leave_out_usual(model, USUAL_MODEL_DETAILS)
@@ -286,8 +287,9 @@ def join_details(
     lasting = json.loads(details)
     if isinstance(model := lasting.get("model"), dict):
         lasting["model"] = {**USUAL_MODEL_DETAILS, **model}
+    is_usual = "author" in lasting and lasting.keys().isdisjoint(USUAL_DETAILS)
     return {
-        **(USUAL_DETAILS if "author" in lasting else {}),
+        **(copy.deepcopy(USUAL_DETAILS) if is_usual else {}),
         **lasting,
         **map_context(json.loads(trace_details or "{}"), named, tokens_to_dict),
     }
