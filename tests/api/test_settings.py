@@ -469,6 +469,7 @@ async def test_telegram_link_code_belongs_to_the_requesting_person(
     assert code["link"] is None
     assert shown == {
         "is_connected": False,
+        "unreachable_since": None,
         "is_mine": False,
         "bot": None,
         "token_in": None,

@@ -12,7 +12,7 @@ from oldfriend.turn.task_changes import SaveTask
 from oldfriend.turn.turn_outcome import Outcome, Utterance
 from tests.turn.conftest import Talk, wants
 
-WORDS = "Jog my memory about the milk this evening at 7"
+WORDS = "Milk should cross my mind this evening at 7"
 
 
 async def keep(talk: Talk, said: Utterance, outcome: Outcome) -> None:

@@ -111,7 +111,8 @@ def keep_asked_day(phrases: TaskPhrases, text: str) -> AskedTask:
     before, what, behind = text.partition(asked.what) if asked.what else ("", "", "")
     told = phrases.read_time(behind)
     if before.strip() and told and told.day and not told.clock and not told.every:
-        return replace(asked, what=phrases.clean(what + behind))
+        sure = None if asked.told is None else replace(asked.told, doubt=None)
+        return replace(asked, what=phrases.clean(what + behind), told=sure)
     return asked
 
 
