@@ -109,7 +109,7 @@ def keep_asked_day(phrases: TaskPhrases, text: str) -> AskedTask:
     """Return what a command asks for; a day behind it is what it is about ("what's on today")."""
     asked = phrases.read_command_reminder(text)
     before, what, behind = text.partition(asked.what) if asked.what else ("", "", "")
-    told = phrases.read_time(behind)
+    told = phrases.read_time(what + behind)
     if before.strip() and told and told.day and not told.clock and not told.every:
         sure = None if asked.told is None else replace(asked.told, doubt=None)
         return replace(asked, what=phrases.clean(what + behind), told=sure)
