@@ -33,9 +33,9 @@ KINDS: Final = ("none", "todo", "ask", "reminder")
 """What a message asks for: "ask" is a reminder whose time is missing or open."""
 NONE, TODO, ASK, REMINDER = (KINDS.index(each) for each in ("none", "todo", "ask", "reminder"))
 WHEN: Final = LABELS.index("when")
-MAX_NONE: Final = 0.5
+MAX_NONE: Final = 0.55
 """A message asks for nothing from this probability on; its tokens are not labelled then."""
-MAX_NONE_TIMED: Final = 0.4
+MAX_NONE_TIMED: Final = 0.55
 """A message with words that often ask is no reminder from this probability on; the limits were
 chosen on 3,256 messages of writers who were left out."""
 MAX_NONE_TIMELESS: Final = 0.3
