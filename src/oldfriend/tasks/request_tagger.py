@@ -40,8 +40,8 @@ MAX_NONE_TIMED: Final = 0.55
 chosen on 3,256 messages of writers who were left out."""
 MAX_NONE_TIMELESS: Final = 0.3
 """One in which no word surely tells when is none from this one on."""
-MAX_NONE_UNCUED_TIMED: Final = 0.35
-MAX_NONE_UNCUED: Final = 0.2
+MAX_NONE_UNCUED_TIMED: Final = 0.3
+MAX_NONE_UNCUED: Final = 0.12
 """The same for messages without words that often ask."""
 MAX_NONE_OPEN: Final = 0.4
 """The same for one that asks, but whose time is missing or open: it is only asked back."""

@@ -15,7 +15,7 @@ from oldfriend.tasks.request_features import Cue
 from oldfriend.tasks.request_tagger import tag_message
 from oldfriend.tasks.sentence_words import join_words, remove_run, remove_words
 from oldfriend.tasks.tagged_requests import read_tagged
-from oldfriend.tasks.time_words import MAX_REQUEST_CHARS, TimeBook, load_time_book
+from oldfriend.tasks.time_words import MAX_REQUEST_CHARS, TimeBook, find_start, load_time_book
 from oldfriend.tasks.told_time import Question, Told, collect
 
 EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»"
@@ -285,17 +285,15 @@ class TaskPhrases:
         return sentence, ""
 
     def is_told(self, text: str, cue: Cue) -> bool:
-        """Whether the clause of a request only tells of one: "did you remind me to …"."""
+        """Whether its clause tells of a request ("did you remind me to …") or ends a reminder."""
         simple = to_simplified(text)
-        sentence = max(
-            (each.end() for each in _SENTENCE_END.finditer(simple, 0, cue.start)), default=0
-        )
-        clause = max(
-            (each.end() for each in _CLAUSE_END.finditer(simple, sentence, cue.start)),
-            default=sentence,
-        )
+        sentence = find_start(_SENTENCE_END, simple, 0, cue.start)
+        clause = find_start(_CLAUSE_END, simple, sentence, cue.start)
         after = _CLAUSE_END.search(simple, cue.end)
         end = len(simple) if after is None else after.start()
+        order = self.read(simple[clause:end])
+        if order is not None and order.action in {"cancel", "done"} and not order.is_maybe:
+            return True
         return any(
             self._told.search(simple[sentence : each.end].rstrip()) is not None
             for each in self.list_cues(simple)

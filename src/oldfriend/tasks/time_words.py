@@ -388,6 +388,11 @@ def find_matches(patterns: Sequence[WordPattern], text: str) -> Iterator[TimeWor
                 )
 
 
+def find_start(ends: re.Pattern[str], text: str, first: int, place: int) -> int:
+    """Return where the sentence or clause of a place begins, behind the last mark that ends one."""
+    return max((each.end() for each in ends.finditer(text, first, place)), default=first)
+
+
 def choose_words(found: Sequence[TimeWord]) -> list[TimeWord]:
     """Return words of which no two overlap, in order; the longest of each place."""
     chosen: list[TimeWord] = []
