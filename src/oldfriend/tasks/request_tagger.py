@@ -35,12 +35,14 @@ NONE, TODO, ASK, REMINDER = (KINDS.index(each) for each in ("none", "todo", "ask
 WHEN: Final = LABELS.index("when")
 MAX_NONE: Final = 0.55
 """A message asks for nothing from this probability on; its tokens are not labelled then."""
-MAX_NONE_TIMED: Final = 0.55
-"""A message with words that often ask is no reminder from this probability on; the limits were
-chosen on 3,256 messages of writers who were left out."""
+MAX_NONE_ASKED: Final = 0.55
+"""One with a verb that asks ("remind me") and a sure time is no reminder from this one on."""
+MAX_NONE_TIMED: Final = 0.4
+"""With other words that often ask, from this one on; the limits were chosen on 3,256 messages of
+writers who were left out."""
 MAX_NONE_TIMELESS: Final = 0.3
 """One in which no word surely tells when is none from this one on."""
-MAX_NONE_UNCUED_TIMED: Final = 0.3
+MAX_NONE_UNCUED_TIMED: Final = 0.2
 MAX_NONE_UNCUED: Final = 0.12
 """The same for messages without words that often ask."""
 MAX_NONE_OPEN: Final = 0.4
@@ -134,6 +136,8 @@ def find_limit(tagged: TaggedMessage, *, is_todo: bool, is_order: bool = False) 
         return MAX_NONE
     if is_open(tagged):
         return MAX_NONE_OPEN
+    if is_timed and any(each.cue == "remind" for each in tagged.tokens):
+        return MAX_NONE_ASKED
     return MAX_NONE_TIMED if is_timed else MAX_NONE_TIMELESS
 
 
