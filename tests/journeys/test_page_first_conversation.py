@@ -28,7 +28,7 @@ def test_browser_session_from_sign_in_link_to_receipt(browser: Browser, program:
         say(page, "Hello")
         say(page, "Remember that my sister Ana was born in Porto on 3 May 1991.")
         learned = page.locator(".belief", has_text="born in Porto")
-        expect(learned.locator("q").first).to_contain_text("born in Porto")
+        expect(learned.first).to_contain_text("Ana was born in Porto on 3 May 1991.")
         answer = say(page, "Where was my sister Ana born?")
         page.get_by_role("button", name="Why did you say that?").last.click()
         because = page.get_by_role("dialog").locator(".ground q").first.inner_text()

@@ -234,7 +234,7 @@ def test_places_come_before_the_talk_and_messages_are_one_step(
         page.reload()
         page.get_by_label("Say something …").wait_for()
         page.locator(".mine").last.wait_for()
-        page.locator(".skip").focus()
+        page.get_by_role("link", name="Skip to what you want to say").focus()
         forwards = walk(page, 16)
         names = [name for name, _ in forwards]
         page.get_by_label("Say something …").focus()
