@@ -68,7 +68,7 @@ def test_question_stands_near_its_reply_and_what_was_learned_is_decided_by_signs
         page.wait_for_function(f"() => ({GAP})() > 0")  # the talk of before may come in meanwhile
         apart = page.evaluate(GAP)
         deeds = page.locator(".belief").first.get_by_role("button")
-        expect(deeds.get_by_text("wrong")).to_have_count(0)
+        expect(deeds.get_by_text("wrong")).to_be_hidden()  # until the sign is pointed at
         names = [each.get_attribute("aria-label") for each in deeds.all()]
 
     assert 0 < apart <= NEAR_PX
