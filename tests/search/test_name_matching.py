@@ -7,8 +7,8 @@ import pytest
 
 from oldfriend.domain.ids import EntityId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity
+from oldfriend.domain.unicode_text import fold_text
 from oldfriend.search.name_index import NamedIn, NameSpans, begins_with_name, has_lookalike_only
-from oldfriend.search.question_pattern_loader import fold_text
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from oldfriend.domain.relations import (
     SYMMETRIC,
     Node,
 )
+from oldfriend.domain.unicode_text import fold_text
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.search.entity_graph import EntityGraph, Neighbor
 from oldfriend.search.name_index import NameSpans
-from oldfriend.search.question_pattern_loader import fold_text
 from oldfriend.search.role_references import find_role_in, find_role_references, list_role_words
 from oldfriend.turn.role_names import find_told_names
 

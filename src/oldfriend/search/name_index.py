@@ -8,9 +8,8 @@ from typing import Final
 
 from oldfriend.domain.memories import Entity
 from oldfriend.domain.text_cache import text_lru_cache
-from oldfriend.domain.unicode_text import strip_accents
+from oldfriend.domain.unicode_text import fold_text, strip_accents
 from oldfriend.lang.language_pack import get_traits, list_languages
-from oldfriend.search.question_pattern_loader import fold_text
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced
 
 _FIRST_UNSPACED = "\u2e80"

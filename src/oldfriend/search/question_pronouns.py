@@ -7,9 +7,9 @@ from functools import cache
 from typing import Final, Self
 
 from oldfriend.domain.memories import Entity
+from oldfriend.domain.unicode_text import fold_text
 from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.search.name_index import NameSpans
-from oldfriend.search.question_pattern_loader import fold_text
 from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.role_references import find_role_references
 from oldfriend.search.subject_query import find_belongings

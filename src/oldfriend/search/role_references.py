@@ -7,9 +7,9 @@ from functools import cache, cached_property, lru_cache
 from typing import Final, TypeAlias
 
 from oldfriend.domain.memories import Entity
+from oldfriend.domain.unicode_text import fold_text
 from oldfriend.lang.language_pack import get_traits, list_languages, load_language_pack
 from oldfriend.search.name_index import NameSpans
-from oldfriend.search.question_pattern_loader import fold_text
 from oldfriend.search.synonyms import get_role_words, list_role_keys
 from oldfriend.search.tokenizer import is_stop_word
 
