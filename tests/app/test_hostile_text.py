@@ -33,6 +33,7 @@ FEW = (
     "numerals",
     "opened quotations",
     "Chinese stops",
+    "mixed",
 )
 NAMES = (PROSE, *UNITS) if SIZE == "full" else FEW
 MOST_TIMES = 2

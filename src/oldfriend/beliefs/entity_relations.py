@@ -16,9 +16,10 @@ from oldfriend.domain.relations import (
     SYMMETRIC,
     Node,
 )
+from oldfriend.domain.unicode_text import fold_text
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.search.entity_graph import EntityGraph, Neighbor
-from oldfriend.search.question_pattern_loader import fold_text
+from oldfriend.search.name_index import NameSpans
 from oldfriend.search.role_references import find_role_in, find_role_references, list_role_words
 from oldfriend.turn.role_names import find_told_names
 
@@ -81,9 +82,9 @@ async def add_roles(
     by_id = {each.id: each for each in entities}
     ties = [ObjectId(each.tie.memory.id) for each in relations.values() if each.tie is not None]
     evidence = await list_object_evidence(tx, person, list(dict.fromkeys(ties)))
+    names = NameSpans(entities)
     return {
-        id_: _add_role(relation, by_id[id_], entities, evidence)
-        for id_, relation in relations.items()
+        id_: _add_role(relation, by_id[id_], names, evidence) for id_, relation in relations.items()
     }
 
 
@@ -162,7 +163,7 @@ def _group(entity: Entity, step: _Step | None, family: set[EntityId]) -> EntityG
 def _add_role(
     known: EntityRelation,
     entity: Entity,
-    entities: Sequence[Entity],
+    names: NameSpans,
     evidence: Mapping[ObjectId, Sequence[Evidence]],
 ) -> EntityRelation:
     if known.tie is None or known.relation is None:
@@ -170,7 +171,7 @@ def _add_role(
     memory = known.tie.memory
     quotes = evidence.get(ObjectId(memory.id), ())[:MAX_QUOTES]
     told = (
-        _read_owned(memory, entity, entities, known.other)
+        _read_owned(memory, entity, names, known.other)
         if known.other is not None
         else _read_own(memory, entity, quotes)
     )
@@ -206,11 +207,11 @@ def _read_own(
 
 
 def _read_owned(
-    memory: StoredBelief, entity: Entity, entities: Sequence[Entity], other: str
+    memory: StoredBelief, entity: Entity, names: NameSpans, other: str
 ) -> Iterable[tuple[str, str]]:
     """Yield the roles for somebody else: by a belief's text, or by the entity's description."""
     for text in (memory.text, entity.description):
-        for reference in find_role_references(text, memory.language, entities):
+        for reference in find_role_references(text, memory.language, names):
             if isinstance(reference.owner, Entity) and reference.owner.name == other:
                 yield reference.role, ""
 

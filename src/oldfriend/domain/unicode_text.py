@@ -10,6 +10,7 @@ MAX_MARKS: Final = 30
 """Combining marks in a row, as in the Stream-Safe Text Format of UAX #15."""
 JOINER: Final = "\u034f"
 """The combining grapheme joiner: marks are not reordered across it."""
+ACCENTS: Final = re.compile(r"[\u0300-\u036f]")
 _MARK_RUN: Final = re.compile(rf"[^\w\s\x00-\u02ff]{{{MAX_MARKS + 1},}}+")
 
 
@@ -42,6 +43,12 @@ def strip_accents(text: str) -> str:
     decomposed = normalize("NFKD", text)
     marks = {ord(each): None for each in set(decomposed) if unicodedata.combining(each)}
     return normalize("NFC", decomposed.translate(marks) if marks else decomposed)
+
+
+def fold_text(text: str) -> str:
+    """Fold case, accents, character widths and apostrophes."""
+    decomposed = normalize("NFKD", text).lower().replace("’", "'")
+    return normalize("NFC", ACCENTS.sub("", decomposed))
 
 
 def is_ascii_number(text: str) -> bool:

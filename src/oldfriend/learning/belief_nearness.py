@@ -31,13 +31,16 @@ def build_nearness_measure(
     terms_by_id = {each.memory.id: list_belief_terms(each) for each in known}
     counts = Counter(term for terms in terms_by_id.values() for term in terms)
 
+    weights = {term: log(1 + len(terms_by_id) / count) for term, count in counts.items()}
+
     def weigh(terms: Iterable[int]) -> float:
-        return sum(log(1 + len(terms_by_id) / counts[term]) for term in terms)
+        return sum(weights[term] for term in terms)
 
     def get_nearness(each: MemoryState) -> float:
         memory = each.memory
         terms = terms_by_id[memory.id]
-        shared = weigh(terms & said(memory.language)) / sqrt(max(weigh(terms), 1.0))
+        both = terms & said(memory.language)
+        shared = weigh(both) / sqrt(max(weigh(terms), 1.0)) if both else 0.0
         is_about = not set(memory.entities).isdisjoint(mentioned)
         meant = COSINE_WEIGHT * cosines.get(memory.text, 0.0)
         return shared + meant + MENTION_WEIGHT * is_about

@@ -178,7 +178,7 @@ class BeliefIndex:
         return self._find_called(ask_in_first_person(query, named)[0])
 
     def _find_called(self, query: SearchQuery) -> CalledByRole:
-        references = find_role_references(query.text, query.language, self._entities)
+        references = find_role_references(query.text, query.language, self._name_index.spans)
         return self.role_holders.resolve(references) if references else NOBODY_CALLED
 
     @property
@@ -224,14 +224,14 @@ class BeliefIndex:
         """List the live beliefs that say what these must not eat or must take."""
         ids = {each.id for each in entities}
         names = {name.casefold() for each in entities for name in (each.name, *each.aliases)}
+        kinds = ATTRIBUTE_KINDS if entities else ()
+        facts = (each for kind in kinds for each in self.list_live(kind))
+        safety = [each for each in facts if is_safety_of_other(each.memory)]
         return [
             each
-            for each in (self.live if entities else ())
-            if is_safety_of_other(each.memory)
-            and (
-                each.memory.key.rpartition(":")[0].casefold() in names
-                or not ids.isdisjoint(map(self._entity_names.resolve, each.memory.entities))
-            )
+            for each in sorted(safety, key=lambda each: each.base_seq)
+            if each.memory.key.rpartition(":")[0].casefold() in names
+            or not ids.isdisjoint(map(self._entity_names.resolve, each.memory.entities))
         ]
 
     def list_own_safety(self) -> list[MemoryState]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from oldfriend.domain.memories import Entity
 from oldfriend.domain.text_cache import text_lru_cache
-from oldfriend.domain.unicode_text import strip_accents
+from oldfriend.domain.unicode_text import fold_text, strip_accents
 from oldfriend.lang.language_pack import get_traits, list_languages
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced
 
@@ -29,15 +29,23 @@ _CACHED_NAMES: Final = 8_192
 class NameIndex:
     """Index of entity names by first word, so that only possible names are tried."""
 
-    __slots__ = ("_entities", "_positions_by_token")
+    __slots__ = ("_entities", "_positions_by_token", "_spans")
 
     def __init__(self, entities: Sequence[Entity]) -> None:
         """Index the names of these entities."""
         self._entities = entities
+        self._spans: NameSpans | None = None
         self._positions_by_token: defaultdict[str, set[int]] = defaultdict(set)
         for place, entity in enumerate(entities):
             for name, _ in _iter_names([entity]):
                 self._positions_by_token[_first_token(name)].add(place)
+
+    @property
+    def spans(self) -> "NameSpans":
+        """Where texts have these names."""
+        if self._spans is None:
+            self._spans = NameSpans(self._entities)
+        return self._spans
 
     def list_named_entities(self, text: str) -> tuple[Entity, ...]:
         """List the entities that a text names."""
@@ -46,6 +54,42 @@ class NameIndex:
         tokens = {*words, *folded, *(word.removesuffix(_ENDING) for word in words)}
         positions = {place for each in tokens for place in self._positions_by_token.get(each, ())}
         return list_named_entities(text, [self._entities[place] for place in sorted(positions)])
+
+
+class NameSpans:
+    """Index of folded names and their first words; it tells where a folded text begins with one.
+
+    A text is looked up at each beginning of a word, so its cost does not grow with the names.
+    """
+
+    __slots__ = ("_bearers", "_lengths")
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        """Index the names of these entities."""
+        self._bearers: defaultdict[str, list[tuple[int, Entity]]] = defaultdict(list)
+        lengths: defaultdict[str, set[int]] = defaultdict(set)
+        for place, entity in enumerate(entities):
+            names = {fold_text(name).strip() for name in (entity.name, *entity.aliases)} - {""}
+            for name in names | {name.split()[0] for name in names}:
+                self._bearers[name].append((place, entity))
+                lengths[name[0]].add(len(name))
+        self._lengths = {first: tuple(sorted(each)) for first, each in lengths.items()}
+
+    def find(self, folded: str) -> list[tuple[tuple[int, int], Entity]]:
+        """Find where a folded text has a name, or the first word of one, in the entities' order.
+
+        More letters may follow: an ending of a case, or the rest of another word.
+        """
+        found = [
+            (place, (start, start + length), entity)
+            for start, first in enumerate(folded)
+            if start == 0 or not folded[start - 1].isalnum() or is_unspaced(first)
+            for length in self._lengths.get(first, ())
+            if start + length <= len(folded)
+            for place, entity in self._bearers.get(folded[start : start + length], ())
+        ]
+        found.sort(key=lambda each: each[:2])
+        return [(span, entity) for _, span, entity in found]
 
 
 def _first_token(name: str) -> str:

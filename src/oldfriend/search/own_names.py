@@ -1,7 +1,7 @@
 """Own names: a question that names the person who asks is one about themselves."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -12,6 +12,9 @@ from oldfriend.search.tokenizer import is_stop_word, is_unspaced
 
 OWN_NAME_KEYS: Final = frozenset({"name", "preferred_name"})
 """The keys of facts whose value is a name."""
+_WORD_BEGINS: Final = re.compile(f"(?<!{SPACED})")
+_WORD_ENDS: Final = re.compile(f"[sS]?(?!{SPACED})")
+"""Edges of a name that is a whole word, or has the ending of a possessive."""
 
 
 def list_told_names(facts: Iterable[MemoryState]) -> list[str]:
@@ -31,7 +34,7 @@ def find_own_names(
     longer = [name for each in others for name in (each.name, *each.aliases) if " " in name]
     for name in longer:
         if name.casefold() in text.casefold():
-            text = _compile_name(name.casefold()).sub(" ", text)
+            text = _remove_name(name.casefold(), text)
     forms = {form for name in names for form in (name.strip(), *name.split()[:1])}
     found = [
         form for form in forms if any(c.isalpha() for c in form) and _is_named(form, text, language)
@@ -42,20 +45,39 @@ def find_own_names(
 def _is_named(name: str, text: str, language: str) -> bool:
     if name.casefold() not in text.casefold():  # compiling takes milliseconds
         return False
-    found = _compile_name(name.casefold()).finditer(text)
+    found = _find_name(name.casefold(), text)
     if not is_stop_word(name.casefold(), language):
         return next(found, None) is not None
     return any(each.start() > 0 and each[0][:1].isupper() for each in found)
 
 
+def _remove_name(name: str, text: str) -> str:
+    """Return a text with a space wherever it has a name."""
+    rest = 0
+    kept: list[str] = []
+    for found in _find_name(name, text):
+        kept.append(text[rest : found.start()])
+        rest = found.end()
+    return " ".join([*kept, text[rest:]])
+
+
+def _find_name(name: str, text: str) -> Iterator[re.Match[str]]:
+    """Yield where a text has a name as a whole word, or before the ending of a possessive."""
+    pattern, is_whole = _compile_name(name), is_unspaced(name)
+    found = pattern.search(text)
+    while found is not None:
+        is_found = is_whole or (
+            _WORD_BEGINS.match(text, found.start()) and _WORD_ENDS.match(text, found.end())
+        )
+        if is_found:
+            yield found
+        found = pattern.search(text, found.end() if is_found else found.start() + 1)
+
+
 @lru_cache(maxsize=256)
 def _compile_name(name: str) -> re.Pattern[str]:
-    """Compile the pattern of a name as a whole word, or before the ending of a possessive."""
-    escaped = re.escape(name)
-    if is_unspaced(name):
-        return re.compile(escaped, re.IGNORECASE)
-    # Only the letters ignore case: for the wide set of SPACED that would take 10 ms to compile.
-    return re.compile(f"(?<!{SPACED})(?i:{escaped})(?=[sS]?(?!{SPACED}))")
+    """Compile the pattern of a name; one with the wide set of SPACED takes milliseconds."""
+    return re.compile(re.escape(name), re.IGNORECASE)
 
 
 def to_first_person(text: str, names: Sequence[str], language: str) -> str:

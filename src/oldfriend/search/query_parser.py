@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import IntFlag
 from typing import Final
 
+from oldfriend.domain.unicode_text import fold_text
 from oldfriend.search.date_parser import DateSpan
-from oldfriend.search.question_pattern_loader import fold_text
 from oldfriend.search.time_query import parse_query_spans
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, to_term, tokenize
 from oldfriend.search.types import SearchQuery

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Final, Literal
 
 from oldfriend.domain.lazy_patterns import LazyPattern
-from oldfriend.domain.unicode_text import normalize
+from oldfriend.domain.unicode_text import ACCENTS, fold_text, normalize
 from oldfriend.lang.language_pack import get_traits, list_languages, load_language_pack
 from oldfriend.search.synonyms import get_role_words, list_role_keys
 
@@ -22,7 +22,6 @@ _Section = Literal["own", "once", "others", "others_once"]
 _SECTIONS: Final[tuple[_Section, ...]] = ("own", "once", "others", "others_once")
 _SUBJECT_PIECES: Final = frozenset({"who", "whom"})
 """Pattern pieces that match the subject of a question."""
-_ACCENT = re.compile(r"[\u0300-\u036f]")
 _WORD: Final = r"[\w-]+"
 _WORD_PATTERN = re.compile(r"\w+")
 _UNSPACED = re.compile(r"[\u2e80-\U0010ffff]")
@@ -181,10 +180,4 @@ def _fill_pieces(source: str, pieces: Mapping[str, str]) -> str:
 
 def _fold_pattern(source: str) -> str:
     """Fold a pattern like the text that it is matched with, but keep case for regex classes."""
-    return normalize("NFC", _ACCENT.sub("", normalize("NFKD", source)))
-
-
-def fold_text(text: str) -> str:
-    """Fold case, accents, character widths and apostrophes."""
-    decomposed = normalize("NFKD", text).lower().replace("’", "'")
-    return normalize("NFC", _ACCENT.sub("", decomposed))
+    return normalize("NFC", ACCENTS.sub("", normalize("NFKD", source)))

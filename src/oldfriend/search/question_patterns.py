@@ -13,13 +13,13 @@ from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.memories import RelationType, StoredBelief
 from oldfriend.domain.relations import RELATION_BY_KEY, RELATION_BY_ROLE, RELATION_KEY
 from oldfriend.domain.text_cache import text_lru_cache
+from oldfriend.domain.unicode_text import fold_text
 from oldfriend.search.question_pattern_loader import (
     FAVOURITE_SECTION,
     KIN_SECTION,
     SUBJECT_GROUP,
     QuestionGrammar,
     QuestionPattern,
-    fold_text,
     list_all_grammars,
     list_grammars,
 )

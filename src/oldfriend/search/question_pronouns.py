@@ -7,10 +7,11 @@ from functools import cache
 from typing import Final, Self
 
 from oldfriend.domain.memories import Entity
+from oldfriend.domain.unicode_text import fold_text
 from oldfriend.lang.language_pack import load_language_pack
-from oldfriend.search.question_pattern_loader import fold_text
+from oldfriend.search.name_index import NameSpans
 from oldfriend.search.question_patterns import find_requested_attribute
-from oldfriend.search.role_references import find_name_spans, find_role_references
+from oldfriend.search.role_references import find_role_references
 from oldfriend.search.subject_query import find_belongings
 from oldfriend.search.tokenizer import is_stop_word, tokenize
 
@@ -133,7 +134,8 @@ def list_mentions(text: str, language: str, entities: Sequence[Entity]) -> list[
     text = text[:MAX_TEXT]
     folded = fold_text(text)
     written = text if len(text) == len(folded) else folded
-    references = find_role_references(text, language, entities)
+    names = NameSpans(entities)
+    references = find_role_references(text, language, names)
     candidates = [
         *(
             Mention(name=written[slice(*each.phrase)], start=each.phrase[0], is_person=True)
@@ -144,7 +146,7 @@ def list_mentions(text: str, language: str, entities: Sequence[Entity]) -> list[
             Mention(name=name, start=place, is_person=False)
             for place, name in find_belongings(text, language)
         ),
-        *list_named(text, entities),
+        *list_named(text, names),
     ]
     found: list[Mention] = []
     for each in candidates:
@@ -168,13 +170,11 @@ def find_subject(text: str, language: str, folded: str, written: str) -> Mention
     return Mention(name=name, start=start, is_person=True) if is_named else None
 
 
-def list_named(text: str, entities: Sequence[Entity]) -> list[Mention]:
+def list_named(text: str, names: NameSpans) -> list[Mention]:
     """List the entities that a text names, in order."""
-    folded = fold_text(text[:MAX_TEXT])
     found = [
         Mention(name=each.name, start=start, is_person=each.kind in {"person", "pet"})
-        for each in entities
-        for start, _ in find_name_spans(each, folded)
+        for (start, _), each in names.find(fold_text(text[:MAX_TEXT]))
     ]
     return sorted(found, key=lambda each: each.start)
 

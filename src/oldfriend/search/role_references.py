@@ -7,10 +7,11 @@ from functools import cache, cached_property, lru_cache
 from typing import Final, TypeAlias
 
 from oldfriend.domain.memories import Entity
+from oldfriend.domain.unicode_text import fold_text
 from oldfriend.lang.language_pack import get_traits, list_languages, load_language_pack
-from oldfriend.search.question_pattern_loader import fold_text
+from oldfriend.search.name_index import NameSpans
 from oldfriend.search.synonyms import get_role_words, list_role_keys
-from oldfriend.search.tokenizer import is_stop_word, is_unspaced
+from oldfriend.search.tokenizer import is_stop_word
 
 MAX_TEXT: Final = 600
 """Characters of a text that are read."""
@@ -185,14 +186,14 @@ def find_role_in(text: str) -> str:
 
 
 def find_role_references(
-    text: str, language: str, entities: Sequence[Entity] = ()
+    text: str, language: str, known: NameSpans | None = None
 ) -> tuple[RoleReference, ...]:
     """Find whom a text calls by a role, as the language or, with "my", any other language does.
 
-    `entities`: whom the text may name; what is theirs is not the asker's.
+    `known`: the names that the text may hold; what is their bearers' is not the asker's.
     """
     folded = fold_text(text[:MAX_TEXT])
-    names = [(span, each) for each in entities for span in find_name_spans(each, folded)]
+    names = [] if known is None else known.find(folded)
     found: dict[int, RoleReference] = {}
     grammars = sorted(list_reference_grammars(folded), key=lambda each: each.language != language)
     for grammar in grammars:
@@ -271,14 +272,3 @@ class _ReferenceReader:
 
 def _span_both(one: Span, other: Span) -> Span:
     return min(one[0], other[0]), max(one[1], other[1])
-
-
-def find_name_spans(entity: Entity, folded: str) -> Iterator[Span]:
-    """Yield where a folded text has a name of an entity, or the first word of one."""
-    names = {fold_text(name).strip() for name in (entity.name, *entity.aliases)}
-    for name in names | {name.split()[0] for name in names if name}:
-        start = folded.find(name) if name else -1
-        while start >= 0:
-            if start == 0 or not folded[start - 1].isalnum() or is_unspaced(name):
-                yield start, start + len(name)
-            start = folded.find(name, start + 1)

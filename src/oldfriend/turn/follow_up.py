@@ -9,6 +9,7 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import Entity
 from oldfriend.domain.messages import SESSION_IDLE_GAP, Message
 from oldfriend.memory.message_log import list_recent_messages
+from oldfriend.search.name_index import NameSpans
 from oldfriend.search.question_pronouns import (
     Mention,
     find_last,
@@ -113,7 +114,7 @@ class Resolver:
             asked = find_last(self.list_mentions(turn.asked, turn.language), kinds)
             if asked is not None:
                 return asked, turn
-            told = list_named(turn.answered, self.entities)
+            told = list_named(turn.answered, NameSpans(self.entities))
             named = {each.name: each for each in told if each.is_person in kinds}
             if len(named) == 1:
                 return next(iter(named.values())), turn

@@ -321,20 +321,23 @@ async def list_later_messages(
             seqs = list_within_scope(index, query.scope, seqs)
         loaded = await list_messages_by_seq(tx, person.id, sorted(seqs))
     by_seq = {each.seq: each for each in loaded}
-    weighed = (
+    likely = (
         LaterMessage(
             changed=followed[changed].id,
             recalled=build_later(message),
-            logit=weigh_link(link, message, followed[changed], min_logit=min_logit),
+            logit=logit,
             among=link.among,
             shares_matter=has_common_terms(message, followed[changed], query.text),
         )
         for changed, found in links.items()
         for link in found
         if (message := by_seq.get(link.seq)) is not None
+        # Three of four are unlikely, and reading the words of both takes far longer than the logit.
+        and (logit := weigh_link(link, message, followed[changed], min_logit=min_logit))
+        >= min_logit
         and not is_beside(message, followed[changed], query.text)
     )
-    return tuple(select_likeliest((each for each in weighed if each.logit >= min_logit), min_share))
+    return tuple(select_likeliest(likely, min_share))
 
 
 def has_common_terms(message: Message, changed: Message, question: str = "") -> bool:

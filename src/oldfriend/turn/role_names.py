@@ -11,14 +11,13 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Entity
 from oldfriend.domain.messages import Person
-from oldfriend.domain.unicode_text import is_group_like
+from oldfriend.domain.unicode_text import fold_text, is_group_like
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.search import PersonIndex, Reason, ScoredMessage, SearchQuery, SearchResult
 from oldfriend.search.own_names import list_told_names
-from oldfriend.search.question_pattern_loader import fold_text
 from oldfriend.search.role_holders import CalledByRole, build_named_only, unite
 from oldfriend.search.role_references import (
     ReferenceGrammar,

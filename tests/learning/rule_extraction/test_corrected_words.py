@@ -108,6 +108,19 @@ def test_value_that_is_put_right_takes_the_place_of_the_other(
     assert told[0].denied_value
 
 
+@pytest.mark.parametrize(
+    ("first", "line", "value"),
+    [
+        ("I have 3 kids", "- 2 kids", "3 kids"),
+        ("my birthday is march 12", "\N{EN DASH} april 13", "march 12"),
+        ("I work as a teacher", ", a nurse", "a teacher"),
+    ],
+)
+def test_dash_or_comma_alone_puts_nothing_right(first: str, line: str, value: str) -> None:
+    """A line of a list does not say that what was said before was wrong."""
+    assert [each.value for each in said(first, line).claims] == [value]
+
+
 def test_name_that_was_told_some_turns_ago_is_put_right_where_it_is_denied() -> None:
     """The wrong word tells which statement is meant."""
     turns = ("my cat's name is Pixel", "I like tea", "no wait, it's Pixie, not Pixel")

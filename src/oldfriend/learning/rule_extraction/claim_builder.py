@@ -48,11 +48,16 @@ def claims_in(sentence: Sentence, book: RuleBook, known: Collection[str]) -> Ite
     rules = _binding(book.language, is_companion=sentence.message.role == "companion")
     told: set[tuple[int, str]] = set()
     for place in sentence.starts:
+        behind = behind_times(sentence.plain, place, book)
         for rule, sort in rules:
             is_open = rule.when != "dated" and not _is_told(rule, sort, place, told)
             if is_open and (
                 claims := _claims_at(place, rule, sentence, book, known)
-                or _coming_at(place, rule, sentence, book, known)
+                or (
+                    _claims_at(behind, rule, sentence, book, known)
+                    if rule.is_coming and behind > place  # "tomorrow at three I have …"
+                    else ()
+                )
             ):
                 told.add((place, sort))
                 yield from claims
@@ -94,14 +99,6 @@ def _claims_at(
         if found and found["who"] in known:
             return _claims(found, rule, sentence, book, found["who"])
     return ()
-
-
-def _coming_at(
-    place: int, rule: Rule, sentence: Sentence, book: RuleBook, known: Collection[str]
-) -> tuple[Claim, ...]:
-    """What is to come, told behind its time: "tomorrow at three I have an appointment"."""
-    behind = behind_times(sentence.plain, place, book) if rule.is_coming else place
-    return _claims_at(behind, rule, sentence, book, known) if behind > place else ()
 
 
 def _claims(

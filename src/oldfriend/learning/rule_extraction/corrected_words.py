@@ -122,7 +122,7 @@ def is_of_another_gender(sentence: Sentence, last: Sentence, book: RuleBook) -> 
     """Return whether a correction begins with a pronoun that whom a statement names never has."""
     restated = load_restatement_words(book.language)
     rest = sentence.plain if restated is None else drop_opening(sentence.plain, restated, book)
-    found = book.pronoun.match(rest)
+    found = book.pronoun.match(rest.lstrip(ENDS))
     roles = {tie.value for _, tie in named_in(last, book) if tie is not None} if found else set()
     return bool(roles) and not any(found and can_mean(found, each) for each in roles)
 
@@ -405,20 +405,22 @@ def is_read(sentence: Sentence, book: RuleBook) -> bool:
 def drop_opening(text: str, restated: RestatementWords, book: RuleBook) -> str:
     """Return a text without the words it begins with that say something was wrong: "no wait, ".
 
+    Without such words it stays as it is: a dash or a comma alone corrects nothing.
     Those may be several, and may stand behind words that tell nothing: "is actually called Mia".
     Any other correction further on is not one that it begins with.
     """
-    text = text.lstrip(ENDS)
+    rest = bare = text.lstrip(ENDS)
     for _ in range(MAX_OPENINGS):
-        lowered = text.lower()
+        lowered = rest.lower()
         begins = (words.search(lowered) for words in (book.instead.put_right, restated.correction))
         found = next(
             (each for each in begins if each and not lowered[: each.start()].strip(ENDS)), None
         )
         if found is None:
-            return drop_inner_opening(text, restated, book)
-        text = text[found.end() :].lstrip(ENDS)
-    return text
+            rest = drop_inner_opening(rest, restated, book)
+            break
+        rest = rest[found.end() :].lstrip(ENDS)
+    return text if rest == bare else rest
 
 
 def drop_inner_opening(text: str, restated: RestatementWords, book: RuleBook) -> str:

@@ -16,6 +16,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import AmbiguousName, NotFound
 from oldfriend.domain.ids import PersonId, TurnId, new_id, shorten_id
 from oldfriend.domain.memories import Entity, StoredBelief
+from oldfriend.domain.unicode_text import fold_text
 from oldfriend.lang.command_menu import CommandMenu
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.model import ToolCall
@@ -27,7 +28,6 @@ from oldfriend.memory.deletion.orphan_analysis import is_written_by_person
 from oldfriend.memory.deletion.selection import DeletionRequest, has_any_name, select_for_deletion
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search import list_named_entities
-from oldfriend.search.question_pattern_loader import fold_text
 from oldfriend.search.role_references import load_reference_grammar
 from oldfriend.search.synonyms import get_role_words
 from oldfriend.search.tokenizer import is_stop_word
