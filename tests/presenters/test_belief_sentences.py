@@ -12,7 +12,7 @@ from oldfriend.domain.clock import to_micros
 from oldfriend.domain.ids import EvidenceId, MemoryId, MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.lang.language_pack import load_language_pack
-from oldfriend.presenters.belief_sentences import Sentence, tell_belief
+from oldfriend.presenters.belief_sentences import BeliefSentence, tell_belief
 from oldfriend.presenters.dated_sentences import tell_as_of
 
 
@@ -500,7 +500,7 @@ def test_what_was_so_long_ago_is_told_with_its_time(language: str, sentence: str
     memory = believed("Wohnt in Ulm.", "de", key="location", value="Ulm")
     march = to_micros(datetime(2024, 3, 5, tzinfo=UTC))
     told = tell_as_of(memory, (), as_of=march, zone="UTC", language=language)
-    assert told == Sentence(text=sentence, language=language)
+    assert told == BeliefSentence(text=sentence, language=language)
 
 
 def test_relation_is_a_sentence_in_its_own_language() -> None:

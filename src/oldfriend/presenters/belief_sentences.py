@@ -136,7 +136,7 @@ TERMINAL_LANGUAGE: Final = LANGUAGES[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sentence:
+class BeliefSentence:
     """A belief as a sentence, and the language it is in."""
 
     text: str
@@ -149,7 +149,7 @@ def tell_belief(
     *,
     language: str = "",
     zone: str = "",
-) -> Sentence:
+) -> BeliefSentence:
     """Tell the person a belief in a language; what cannot be told in it, in quotation marks.
 
     Without a language, or in one without such words, it is told in its own. ``evidence`` tells
@@ -161,17 +161,17 @@ def tell_belief(
         return _tell_in_own_language(belief, evidence)
     worded = word_belief(belief, spoken)
     if worded is not None:
-        return Sentence(text=_tell_openly(worded, belief, grammar), language=spoken)
+        return BeliefSentence(text=_tell_openly(worded, belief, grammar), language=spoken)
     own = _tell_in_own_language(replace(belief, status="active"), evidence).text
     quoted = _find_quoted(belief, evidence)
     if quoted is not None and belief.due_at is None:
-        return Sentence(text=grammar.templates["said"].format(words=quoted), language=spoken)
+        return BeliefSentence(text=grammar.templates["said"].format(words=quoted), language=spoken)
     is_own = belief.kind != "event" or quoted is not None  # an event's text is the companion's
     told_zone = zone or belief.zone or "UTC"
     text = quote_own_words(belief, quoted or own, spoken, told_zone, is_own=is_own)
     is_open = belief.ended_at is None
     text = _tell_doubt(text, belief.status, grammar) if is_open else text
-    return Sentence(text=text, language=belief.language)
+    return BeliefSentence(text=text, language=belief.language)
 
 
 def tell_in_terminal(belief: StoredBelief) -> str:
@@ -181,11 +181,11 @@ def tell_in_terminal(belief: StoredBelief) -> str:
     return tell_belief(belief, language=TERMINAL_LANGUAGE).text
 
 
-def _tell_in_own_language(belief: StoredBelief, evidence: Sequence[Evidence]) -> Sentence:
+def _tell_in_own_language(belief: StoredBelief, evidence: Sequence[Evidence]) -> BeliefSentence:
     """Tell the person a belief in the language of its text."""
     grammar = _load_grammar(belief.language)
     if grammar is None:
-        return Sentence(text=belief.text, language=belief.language)
+        return BeliefSentence(text=belief.text, language=belief.language)
     text = (
         _tell_question(belief, grammar, evidence)
         or _tell_relation(belief, grammar)
@@ -194,7 +194,7 @@ def _tell_in_own_language(belief: StoredBelief, evidence: Sequence[Evidence]) ->
         or _tell_predicate(belief, grammar, evidence)
         or belief.text
     )
-    return Sentence(text=_tell_openly(text, belief, grammar), language=belief.language)
+    return BeliefSentence(text=_tell_openly(text, belief, grammar), language=belief.language)
 
 
 def _tell_openly(text: str, belief: StoredBelief, grammar: _Grammar) -> str:

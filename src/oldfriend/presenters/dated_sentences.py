@@ -11,7 +11,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Evidence, StoredBelief
 from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.presenters.base_schema import format_date
-from oldfriend.presenters.belief_sentences import Sentence, tell_belief
+from oldfriend.presenters.belief_sentences import BeliefSentence, tell_belief
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.turn.quotes import format_day
 
@@ -34,7 +34,7 @@ def tell_as_of(
     as_of: Micros | None,
     zone: str,
     language: str = "",
-) -> Sentence:
+) -> BeliefSentence:
     """Return a belief as a sentence to the person; a state of long ago with its time."""
     told = tell_belief(belief, evidence, language=language, zone=zone)
     if as_of is None:
@@ -50,7 +50,7 @@ class Audience:
     zone: str = "UTC"
     now: Micros | None = None
 
-    def tell(self, belief: StoredBelief, evidence: Sequence[Evidence]) -> Sentence:
+    def tell(self, belief: StoredBelief, evidence: Sequence[Evidence]) -> BeliefSentence:
         """Return a belief as a sentence; a state that was long ago at the moment with its time."""
         details = BeliefDetails(content=belief, evidence=tuple(evidence))
         as_of = None if self.now is None else details.find_stale_since(self.now)

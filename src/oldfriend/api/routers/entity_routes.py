@@ -27,7 +27,7 @@ from oldfriend.domain.staleness import find_state_stale_since
 from oldfriend.lang.language_pack import LANGUAGES
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_schemas import BeliefSchema
-from oldfriend.presenters.belief_sentences import Sentence
+from oldfriend.presenters.belief_sentences import BeliefSentence
 from oldfriend.presenters.dated_sentences import Audience, tell_as_of
 from oldfriend.presenters.entity_phrases import phrase_relation
 
@@ -94,7 +94,7 @@ class EntitySchema(Schema):
         )
 
 
-def tell_known(known: MemoryState, audience: Audience) -> Sentence:
+def tell_known(known: MemoryState, audience: Audience) -> BeliefSentence:
     """Return a belief as a sentence to the person; a state of long ago with its time."""
     as_of = None if audience.now is None else find_state_stale_since(known, audience.now)
     return tell_as_of(known.memory, (), as_of=as_of, zone=audience.zone, language=audience.language)
