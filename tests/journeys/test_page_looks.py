@@ -163,9 +163,9 @@ def test_rows_that_only_repeat_a_message_are_folded(browser: Browser, program: P
         learned.get_by_text("Kept in your own words (1)").click()
         assert quote.inner_text().count("playing the cello") == 1
         name = quote.locator(".deed-name").first
-        expect(name).to_have_css("opacity", "0")
+        expect(name).to_have_css("visibility", "hidden")
         quote.get_by_role("button", name="keep").hover()
-        expect(name).to_have_css("opacity", "1")
+        expect(name).to_have_css("visibility", "visible")
         quote.get_by_role("button", name="wrong").click()
         quote.get_by_role("button", name="undo").click()
         expect(quote.get_by_role("button", name="wrong")).to_be_visible()
