@@ -151,6 +151,35 @@ def test_a_mailbox_is_connected_on_the_page_and_written_to(
     assert complaints == []
 
 
+def test_member_links_their_own_mail_address_by_a_code(browser: Browser, tmp_path: Path) -> None:
+    """The owner lets the address in; whoever reads that mailbox and is signed in is known there."""
+    with opened_platform("email", tmp_path / "platform") as platform:
+        opens = {f"OLDFRIEND_EMAIL_{k}".upper(): v for k, v in platform.credentials.items()}
+        allowed = {"OLDFRIEND_EMAIL_ALLOWED": f"{WHO}@home.example"}
+        program = on_any_port(
+            Program(data=tmp_path / "data"), **platform.settings, **opens, **allowed
+        )
+        program.done("say", TOLD, "--person", "Ben", "--new-person")
+        with (
+            served(program),
+            opened(browser, new_link(program, person="Ben")) as (page, complaints),
+        ):
+            section = open_app(page, "email")
+            expect(section).to_contain_text("I don't know you there yet")
+            expect(section).to_contain_text("first lets your address in")
+            section.get_by_role("button", name="Get a code").click()
+            code = section.locator(".code").inner_text().replace(" ", "")
+            expect(section.get_by_role("link", name="Write the mail")).to_have_attribute(
+                "href", f"mailto:{platform.credentials['address']}?body={code}"
+            )
+            platform.hears(code, "Now I know who you are")
+            expect(section).to_contain_text("I know you there")
+            reply = platform.hears(ASKED, FOUND)
+
+    assert FOUND in reply
+    assert complaints == []
+
+
 def open_app(page: Page, name: str) -> Locator:
     """Open the part of an app in Settings."""
     go_to_settings(page, "Other apps")

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Literal, Self
 
 from oldfriend.app.call_spool import CallSpool
 from oldfriend.app.concurrency import Isolation
@@ -15,7 +15,7 @@ from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import ModelRole
 from oldfriend.db.database import Database
-from oldfriend.domain.clock import MINUTE, Clock, Micros
+from oldfriend.domain.clock import Clock, Micros
 from oldfriend.llm.embedding import Embedder, with_account
 from oldfriend.llm.model import CallSink, LanguageModel
 from oldfriend.llm.reading import FactTagger, Reader
@@ -128,34 +128,6 @@ class SpeechContext(StoreContext):
     channels: Mapping[str, Channel] = field(default_factory=dict)
 
 
-OUTAGE_TTL: Final = 3 * MINUTE
-"""So long after its last failure a platform is taken to be away."""
-
-
-class PlatformOutages:
-    """Since when each platform is not reached, as this process listens to it."""
-
-    def __init__(self) -> None:
-        """Begin without any."""
-        self._failures: dict[str, tuple[Micros, Micros]] = {}  # the first and the last in a row
-
-    def note_failure(self, channel: str, now: Micros) -> None:
-        """Note that a platform was not reached."""
-        self._failures[channel] = (self.find_start(channel, now) or now, now)
-
-    def note_success(self, channel: str) -> None:
-        """Note that a platform has told something."""
-        self._failures.pop(channel, None)
-
-    def find_start(self, channel: str, now: Micros) -> Micros | None:
-        """Return since when a platform is not reached; None if it has not failed lately.
-
-        While it is away, it is tried again at least every minute.
-        """
-        first, last = self._failures.get(channel, (0, 0))
-        return first if last and now - last < OUTAGE_TTL else None
-
-
 @dataclass(frozen=True, kw_only=True)
 class InboundContext(SpeechContext, ModelContext):
     """What is needed to take messages in, and to have somebody answer them."""
@@ -163,7 +135,6 @@ class InboundContext(SpeechContext, ModelContext):
     process_name: str  # unique among the processes that work on the same database
     # channels whose replies must be sent
     platforms: frozenset[str] = field(default_factory=lambda: frozenset(CHANNELS))
-    outages: PlatformOutages = field(default_factory=PlatformOutages)
 
     def register_process(self) -> str:
         """Create this process's file before it takes a lease, and return the process name."""

@@ -505,5 +505,5 @@ class ChannelSpec:
     # files in its folder that tell when whom was written to, which it can do without at any time
     record_files: tuple[str, ...] = ()
     gives_codes: bool = True  # False: others may read what is sent there
-    # whether somebody new sends a code there; if not, only who is in ``allowed`` is ever answered
+    # whether a stranger sends a code there; if not, only who is in ``allowed`` does and is answered
     pairs_by_code: bool = True

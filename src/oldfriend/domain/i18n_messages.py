@@ -42,6 +42,7 @@ MessageCode: TypeAlias = Literal[
     "changed_meanwhile",
     "changed_since_looked",
     "claims_unconfirmed",
+    "channel_away",
     "channel_known",
     "channel_refuses",
     "channel_slow",

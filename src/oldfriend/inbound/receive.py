@@ -95,6 +95,7 @@ from oldfriend.memory.identities import find_identity
 from oldfriend.memory.people import move_chats
 from oldfriend.persona.profile_names import update_person
 from oldfriend.prompts.locale_phrases import choose_language
+from oldfriend.queues.outages import clear_outage, record_failure
 from oldfriend.queues.outbox import (
     clear_chat_blocked,
     find_block_reason,
@@ -158,11 +159,12 @@ async def handle_private_message(
     """Handle a message of a known sender, or of one who sends a link code."""
     known = await identify_sender(app.db, app.clock, app.settings, incoming)
     pairs_by_code = is_paired_by_code(incoming.chat_ref.channel)
-    if pairs_by_code and (code := parse_code(incoming)) is not None:
+    takes_codes = pairs_by_code or known is not None
+    if takes_codes and (code := parse_code(incoming)) is not None:
         reply = await redeem_code(app, incoming, known, code)
         if reply is not None or known is None or code.is_command:
             return reply
-    if pairs_by_code and incoming.is_edit and is_code_command(incoming.text):
+    if takes_codes and incoming.is_edit and is_code_command(incoming.text):
         return None
     if known is None:
         return (
@@ -195,7 +197,7 @@ async def handle_command(
 
 
 def is_paired_by_code(channel: str) -> bool:
-    """Return whether somebody new may send a code on a channel, and is told so."""
+    """Return whether a stranger may send a code on a channel, and is told so."""
     spec = CHANNELS.get(channel)
     return spec is None or spec.pairs_by_code
 
@@ -411,6 +413,7 @@ class ChannelListener:
         self._name = name
         self._system_replies: asyncio.Queue[SystemReply] = asyncio.Queue(MAX_SYSTEM_REPLIES)
         self._failures = 0
+        self._may_be_away = True  # as another process may have left it
 
     async def listen(self) -> None:
         """Listen forever, backing off while the platform or the database is unavailable."""
@@ -420,7 +423,7 @@ class ChannelListener:
             except (PlatformUnavailable, StoreError) as error:
                 self._failures += 1
                 if isinstance(error, PlatformUnavailable):
-                    self._app.outages.note_failure(self._name, self._app.clock())
+                    await self._record_failure()
                 log_warning("channel-failed", error, channel=self._name, times=self._failures)
                 await asyncio.sleep(compute_backoff_s(error, self._failures))
 
@@ -439,10 +442,24 @@ class ChannelListener:
             await self._keep(event, error)
             return None
         self._failures = 0
-        self._app.outages.note_success(self._name)
+        await self._clear_outage()
         if reply is not None and not self._system_replies.full():
             self._system_replies.put_nowait(reply)
         return answer
+
+    async def _record_failure(self) -> None:
+        """Record that the platform was not reached, where the database is."""
+        self._may_be_away = True
+        with suppress(StoreError):
+            async with self._app.db.begin_write() as tx:
+                await record_failure(tx, self._name, now=self._app.clock())
+
+    async def _clear_outage(self) -> None:
+        """Record that the platform is reached again, if it was not. Raises StoreError."""
+        if self._may_be_away:
+            async with self._app.db.begin_write() as tx:
+                await clear_outage(tx, self._name)
+            self._may_be_away = False
 
     async def _keep(self, event: ChannelEvent, error: Exception) -> None:
         """Keep an event that was not handled, if we know whose it is. Raises StoreError."""

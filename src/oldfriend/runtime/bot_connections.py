@@ -31,6 +31,7 @@ from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.llm.addresses import find_refusal
 from oldfriend.memory.groups import list_groups
 from oldfriend.memory.message_log import find_last_message_time
+from oldfriend.queues.outages import find_outage_start
 from oldfriend.queues.outbox import list_blocked_chats
 
 
@@ -260,6 +261,10 @@ async def check_channel(
     results = [
         CheckResult(is_ok=not each.is_problem, text=each.text) for each in diagnosis.findings
     ]
+    if (away_since := await find_outage_start(tx, spec.name, now=now)) is not None:
+        age = format_age(now - away_since)
+        text = f"{spec.title}: the process that listens has not reached it for {age}."
+        results.append(report_problem("channel_away", text, title=spec.title, ago=age))
     results.append(await check_last_heard(tx, spec, now=now))
     groups = await list_groups(tx, spec.name)
     if groups and diagnosis.format_group_hint is not None:

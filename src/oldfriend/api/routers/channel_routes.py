@@ -55,6 +55,7 @@ from oldfriend.presenters.configuration_schemas import (
     PersonMergeSchema,
 )
 from oldfriend.presenters.state_schemas import FindingSchema, HealthSchema
+from oldfriend.queues.outages import find_outage_start
 from oldfriend.runtime.bot_connections import diagnose_bot, register_bot
 
 API_TIMEOUT_S: Final = 5.0
@@ -81,12 +82,11 @@ async def show_channel(spec: ChannelDep, me: CurrentUser, hub: HubDep) -> Channe
     known = await asyncio.to_thread(find_channel_credentials, app.settings, spec)
     async with app.db.begin_read() as tx:
         linked = await list_linked_people(tx, spec.name)
+        away_since = await find_outage_start(tx, spec.name, now=app.clock())
     sees_all = me.person.is_owner and me.scope == "admin"
     return ChannelSchema(
         is_connected=known is not None,
-        unreachable_since=format_time(
-            app.outages.find_start(spec.name, app.clock()), me.person.zone
-        ),
+        unreachable_since=format_time(away_since, me.person.zone),
         bot=await find_bot_name(spec, app.settings),
         pairs_by_code=spec.pairs_by_code,
         is_mine=any(person.id == me.person.id for person, _ in linked),

@@ -63,7 +63,7 @@ EMAIL: Final = ChannelSpec(
     ),
     farewell_help="To end the mailbox itself, close the account at its provider.",
     bot_link="mailto:{bot}",
-    code_link="mailto:{bot}",
+    code_link="mailto:{bot}?body={code}",
     pairs_by_code=False,
     gives_codes=False,
     needed_setting=ChannelCredential(

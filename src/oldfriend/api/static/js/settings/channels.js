@@ -37,9 +37,9 @@ function ChannelContent({ channel, status, isOwner, reload }) {
   const remove = (name) => run(async () => (await settingsApi.removeFromChannel(channel, name), await reload(), showDone(t("settings_removed", { name }))));
   const disconnect = () => run(async () => (await settingsApi.disconnectBot(channel), await reload(), showDone(t("settings_bot_gone"))));
   return html`<p>${status.bot ? t("settings_bot", { bot: formatBot(status.bot) }) : t("settings_bot_silent", { title: t(`${channel}_title`) })} ${status.is_mine ? t("settings_is_mine") : t("settings_not_mine")}</p>
-    ${status.pairs_by_code && html`<${Pairing} channel=${channel} isMine=${status.is_mine} />`}
+    ${(status.pairs_by_code || !isOwner) && html`<${Pairing} channel=${channel} isMine=${status.is_mine} isPublic=${status.pairs_by_code} />`}
     ${status.is_mine && html`<p class="choices"><${ConfirmButton} label=${t("settings_leave_channel")} question=${t("settings_leave_channel_ask")} onConfirm=${unlink} /></p>`}
-    ${!status.pairs_by_code && (isOwner ? html`<${OwnAddress} channel=${channel} reload=${reload} />` : !status.is_mine && html`<p class="hint">${t("settings_ask_to_be_let_in")}</p>`)}
+    ${!status.pairs_by_code && isOwner && html`<${OwnAddress} channel=${channel} reload=${reload} />`}
     ${isOwner && status.needed_setting && html`<${NeededSetting} channel=${channel} name=${status.needed_setting} />`}
     ${isOwner && html`<h5>${t("settings_known_there")}</h5>
       ${status.people.length ? html`<ul role="list" class="list">${status.people.map(({ name, addresses }) => html`<li key=${name}><span>${name}${addresses > 1 ? ` (${addresses})` : ""}</span>
@@ -74,17 +74,18 @@ function ConnectForm({ channel, fields, makeLink, port, reload }) {
     <p class="hint">${t(`${channel}_bot_reads`)}</p><${ErrorMessage} text=${actionError} />`;
 }
 
-function Pairing({ channel, isMine }) {
+/** A code that links whoever sends it; where strangers are not heard, first their address must be let in. */
+function Pairing({ channel, isMine, isPublic }) {
   const [pairing, setPairing] = useState(null);
   const [actionError, isBusy, run] = useAction();
   const createCode = () => run(async () => setPairing(await settingsApi.pairingCode(channel)));
   useChange(isMine, () => setPairing(null));
-  return html`<p class="choices"><button disabled=${isBusy} onClick=${createCode}>${t("settings_get_code")}</button></p><${ErrorMessage} text=${actionError} />
+  return html`${!isPublic && !isMine && html`<p class="hint">${t("settings_ask_to_be_let_in")}</p>`}<p class="choices"><button disabled=${isBusy} onClick=${createCode}>${t("settings_get_code")}</button></p><${ErrorMessage} text=${actionError} />
     ${pairing && html`<div class="pairing" role="status">
       ${pairing.qr && html`<svg class="qr" viewBox=${`0 0 ${pairing.qr_size} ${pairing.qr_size}`} role="img" aria-label=${t("settings_qr")}><rect width="100%" height="100%" /><path d=${pairing.qr} /></svg>`}
       <div><p class="code">${pairing.code.slice(0, 3)} ${pairing.code.slice(3)}</p>
-        <p>${t(pairing.link ? "settings_code_how" : "settings_code_how_alone", { time: formatTime(pairing.expires_at) })}</p>
-        ${pairing.link && html`<p><a href=${pairing.link} rel="noreferrer" target="_blank">${t("settings_open_bot")}</a></p>`}</div></div>`}`;
+        <p>${t(!isPublic ? "settings_code_how_mail" : pairing.link ? "settings_code_how" : "settings_code_how_alone", { time: formatTime(pairing.expires_at) })}</p>
+        ${pairing.link && html`<p><a href=${pairing.link} rel="noreferrer" target="_blank">${t(isPublic ? "settings_open_bot" : "settings_code_mail")}</a></p>`}</div></div>`}`;
 }
 
 /** The owner's own address, on a channel where nobody sends a code. @param {{channel: string, reload: () => unknown}} props */

@@ -38,6 +38,7 @@ export default {
   said_channel_refuses: "{title} nimmt das nicht an. Sieh dort nach, wo du den Bot angelegt hast, und verbinde ihn dann in den Einstellungen unter Andere Apps, {title} neu.",
   said_channel_slow: "{title} hat seit {seconds} s nicht geantwortet.",
   said_channel_trouble: "{why}",
+  said_channel_away: "{title}: Der Prozess, der zuhört, erreicht es seit {ago} nicht.",
   said_code_unusable: "Diesen Code kann ich nicht annehmen. Codes gelten zehn Minuten und einmal; nach fünf falschen nehme ich eine Weile keinen.",
   said_companion_name_unfit: "„{name}“ geht nicht als Name. Nimm 1 bis {longest} sichtbare Zeichen in einer Zeile.",
   said_companion_renamed: "Der Name hat sich inzwischen geändert. Schau noch einmal hin und ändere ihn dann.",

@@ -38,6 +38,7 @@ export default {
   said_channel_refuses: "{title} does not accept this. Check it where you made the bot, then connect again in Settings, Other apps, {title}.",
   said_channel_slow: "{title} has not answered for {seconds} s.",
   said_channel_trouble: "{why}",
+  said_channel_away: "{title}: the process that listens has not reached it for {ago}.",
   said_code_unusable: "I can't use that code. Codes last ten minutes and work once; after five wrong ones I take none for a while.",
   said_companion_name_unfit: "“{name}” cannot be the companion's name. Use 1 to {longest} visible characters, on one line.",
   said_companion_renamed: "The companion's name has changed in the meantime. Look again, then change it.",

@@ -38,6 +38,7 @@ export default {
   said_channel_refuses: "{title} no lo acepta. Compruébalo donde creaste el bot y vuelve a conectarlo en Ajustes, Otras apps, {title}.",
   said_channel_slow: "{title} lleva {seconds} s sin responder.",
   said_channel_trouble: "{why}",
+  said_channel_away: "{title}: el proceso que escucha no lo alcanza desde hace {ago}.",
   said_code_unusable: "Ese código no me sirve. Duran diez minutos y valen una vez; tras cinco erróneos no acepto ninguno durante un rato.",
   said_companion_name_unfit: "«{name}» no puede ser el nombre. Usa de 1 a {longest} caracteres visibles, en una línea.",
   said_companion_renamed: "El nombre ha cambiado mientras tanto. Míralo otra vez y cámbialo.",

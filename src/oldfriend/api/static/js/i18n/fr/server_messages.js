@@ -38,6 +38,7 @@ export default {
   said_channel_refuses: "{title} ne l’accepte pas. Vérifie là où tu as créé le bot, puis reconnecte-le dans Réglages, Autres applis, {title}.",
   said_channel_slow: "{title} n’a pas répondu depuis {seconds} s.",
   said_channel_trouble: "{why}",
+  said_channel_away: "{title} : le processus qui écoute ne l’atteint plus depuis {ago}.",
   said_code_unusable: "Je ne peux pas accepter ce code. Un code vaut dix minutes et une seule fois ; après cinq erreurs je n’en accepte plus pendant un moment.",
   said_companion_name_unfit: "« {name} » ne convient pas comme nom. Prends de 1 à {longest} caractères visibles, sur une ligne.",
   said_companion_renamed: "Le nom a changé entre-temps. Regarde encore, puis change-le.",

@@ -38,6 +38,7 @@ export default {
   said_channel_refuses: "{title} 不接受。请到创建机器人的地方核对，然后在“设置 · 其他应用 · {title}”里重新连接。",
   said_channel_slow: "{title} 已经 {seconds} 秒没有回应。",
   said_channel_trouble: "{why}",
+  said_channel_away: "{title}：负责接收的进程已有{ago}连不上它。",
   said_code_unusable: "这个码我不能用。每个码十分钟内有效，只能用一次；错五次之后，我会有一段时间不再接受。",
   said_companion_name_unfit: "“{name}”不能作为伙伴的名字。请用 1 到 {longest} 个可见字符，写在一行里。",
   said_companion_renamed: "伙伴已经有了另一个名字。请再看一次，然后再改。",
