@@ -84,6 +84,31 @@ def test_task_is_added_in_words_put_off_ended_and_brought_back(
     assert complaints == []
 
 
+def test_another_time_is_of_the_zone_that_was_chosen_and_says_so(
+    browser: Browser, program: Program
+) -> None:
+    """Not of the browser's, which may be elsewhere; where both are one, none is named."""
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        go_to_memory(page)
+        add(page, "remind me to water the plants tomorrow at 8 in the evening")
+        plants = page.get_by_role("listitem").filter(has_text="water the plants")
+        plants.get_by_role("button", name="Later").click()
+        expect(plants.get_by_label("Another time")).to_be_visible()
+        expect(plants.get_by_text("Time in")).to_have_count(0)
+        page.get_by_role("navigation").get_by_role("link", name="Chat", exact=True).click()
+        say(page, "/zone Asia/Tokyo")
+        page.reload()
+        go_to_memory(page)
+        plants.get_by_role("button", name="Later").click()
+        expect(plants.get_by_text("Time in Asia/Tokyo")).to_be_visible()
+        day = (from_micros(system_clock(), "Asia/Tokyo").date() + timedelta(days=3)).isoformat()
+        plants.get_by_label("Another time").fill(f"{day}T17:45")
+        plants.get_by_role("button", name="Move").click()
+        expect(plants).to_contain_text("17:45")
+
+    assert complaints == []
+
+
 def test_list_follows_what_is_said_in_the_talk_and_on_another_page(
     browser: Browser, program: Program
 ) -> None:

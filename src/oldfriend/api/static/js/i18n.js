@@ -131,6 +131,19 @@ function format(iso, options) {
   return new Intl.DateTimeFormat(findLocale(), { ...options, hourCycle: "h23", timeZone }).format(new Date(iso));
 }
 
+/** Formats a moment as a field for day and time takes it, in the person's time zone. @param {Date} date */
+export function formatLocal(date) {
+  const format = new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "short", timeZone: shownZone.value || undefined });
+  return format.format(date).replace(" ", "T");
+}
+
+/** Returns the person's time zone where the browser's clock shows another time than it; null where both are alike. */
+export function findOtherZone() {
+  const now = new Date();
+  const shown = new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "short" }).format(now).replace(" ", "T");
+  return formatLocal(now) === shown ? null : shownZone.value.replaceAll("_", " ");
+}
+
 /** Returns the browser's preferred locale of the current language, such as en-GB. */
 function findLocale() {
   return navigator.languages.find((each) => each.startsWith(language.value)) ?? language.value;

@@ -5,7 +5,7 @@ import { useFocus } from "../focus.js";
 import { html } from "../html.js";
 import { findKind } from "../kinds.js";
 import * as store from "../store.js";
-import { t } from "../i18n.js";
+import { formatLocal, t } from "../i18n.js";
 import * as beliefList from "./belief_list.js";
 import { merge } from "./decisions.js";
 import { memoryApi } from "./api.js";
@@ -13,8 +13,8 @@ import { memoryApi } from "./api.js";
 const DEBOUNCE_MS = 200;
 const END_PUNCTUATION = /[\s.!。！]+$/; // punctuation at the end is ignored in comparisons
 
-/** Today as an ISO date, in the browser's time zone. */
-const today = () => new Date().toLocaleDateString("sv");
+/** Today as an ISO date, in the person's time zone. */
+const today = () => formatLocal(new Date()).slice(0, "2026-12-31".length);
 
 /** The value stated by an edited text, inferred as the server does: what stands in place of the old value, else the old value.
  * @param {{text: string, value: string | null}} belief @param {string} edited */
@@ -74,8 +74,8 @@ export function EditForm({ belief, onDone, reload }) {
   </form>`;
 }
 
-/** The form that searches for a belief to merge. */
-export function MergeForm({ belief, onDone }) {
+/** The form that searches for a belief or a name to merge, with its question and what it says where nothing is found. */
+export function MergeForm({ belief, onDone, question = t("memory_merge_with"), none = t("memory_merge_none") }) {
   const [candidates, setCandidates] = useState([]);
   const field = useFocus();
   const timer = useRef(0);
@@ -93,9 +93,9 @@ export function MergeForm({ belief, onDone }) {
     timer.current = setTimeout(() => search(target.value.trim() || belief.text), DEBOUNCE_MS);
   };
   return html`<div class="mend">
-    <label>${t("memory_merge_with")}<input type="search" ref=${field} maxlength="200" onInput=${onInput} /></label>
+    <label>${question}<input type="search" ref=${field} maxlength="200" onInput=${onInput} /></label>
     <ul class="alike" role="list">${candidates.map((each) => html`<li key=${each.id}><button onClick=${async () => onDone(await merge(belief, each))}>${each.sentence}</button></li>`)}</ul>
-    ${!candidates.length && html`<p class="empty">${t("memory_merge_none")}</p>`}
+    ${!candidates.length && html`<p class="empty">${none}</p>`}
     <p class="choices"><button onClick=${() => onDone(belief)}>${t("cancel")}</button></p>
   </div>`;
 }

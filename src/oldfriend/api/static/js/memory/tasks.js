@@ -2,7 +2,7 @@
 import { useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { html } from "../html.js";
-import { formatTime, formatWeekday, isToday, language, t } from "../i18n.js";
+import { findOtherZone, formatLocal, formatTime, formatWeekday, isToday, language, t } from "../i18n.js";
 import { ActionStatus, useRowActions } from "./undo_toast.js";
 import * as beliefList from "./belief_list.js";
 import { memoryApi } from "./api.js";
@@ -10,7 +10,6 @@ import { memoryApi } from "./api.js";
 const ENDED_PHRASES = { done: "tasks_done_told", cancelled: "tasks_cancelled_told" }; // message after ending a task
 const EVENING_HOUR = 19; // hour from which on "this evening" is not offered
 const SHORT_LIST = 5;
-const MS_PER_MINUTE = 60_000;
 const MS_PER_DAY = 86_400_000;
 const WEEKDAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 const WORKDAYS = WEEKDAYS.slice(0, 5).toSorted().join();
@@ -52,7 +51,7 @@ function Task({ task, change }) {
   const name = `task-${task.id.slice(0, 8)}`;
   const snooze = (choice) => (setIsOpen(false), change({ action: "snooze", later: choice }));
   const move = (due) => (setIsOpen(false), change({ action: task.rrule ? "snooze" : "change", due }));
-  const isBeforeEvening = new Date().getHours() < EVENING_HOUR;
+  const isBeforeEvening = Number(formatLocal(new Date()).slice(11, 13)) < EVENING_HOUR;
   return html`<li class="task">
     <div class="task-told"><p class="text" id=${name}>${task.text}</p>
       <p class="meta">${[task.status === "asking" ? task.question : formatWhen(task), formatRepetition(task), task.project && t("tasks_project", { project: task.project })].filter(Boolean).join(" · ")}</p></div>
@@ -74,15 +73,16 @@ function Task({ task, change }) {
 /** Whether the time before a change can be given again just as it was. @param {any} task */
 const canMoveBack = ({ due, is_date_only, status }) => !is_date_only && status === "open" && new Date(due) > new Date();
 
-/** The form that moves a task to any time, in the browser's time zone. @param {{move: (due: string) => unknown}} props */
+/** The form that moves a task to any time, in the person's time zone, which is named where the browser's clock shows another. @param {{move: (due: string) => unknown}} props */
 function CustomTime({ move }) {
   const [when, setWhen] = useState("");
   const send = (event) => {
     event.preventDefault();
-    if (when) move(new Date(when).toISOString());
+    if (when) move(when);
   };
-  return html`<form class="task-another" onSubmit=${send}><input type="datetime-local" min=${formatLocal(new Date())} value=${when} aria-label=${t("tasks_another")} onInput=${({ target }) => setWhen(target.value)} />
-    <button disabled=${!when}>${t("tasks_move")}</button></form>`;
+  const otherZone = findOtherZone();
+  return html`<form class="task-another" onSubmit=${send}><input type="datetime-local" min=${formatLocal(new Date())} aria-describedby=${otherZone && "task-zone"} value=${when} aria-label=${t("tasks_another")} onInput=${({ target }) => setWhen(target.value)} />
+    <button disabled=${!when}>${t("tasks_move")}</button>${otherZone && html`<span class="hint" id="task-zone">${t("tasks_zone", { zone: otherZone })}</span>`}</form>`;
 }
 
 /** The form that adds a task in plain words and shows the answer to it. @param {{actions: ReturnType<typeof useRowActions>}} props */
@@ -108,9 +108,6 @@ function formatWhen({ due, is_date_only, status, kind, rrule }) {
   const when = is_date_only && !rrule ? day : `${day}, ${formatTime(due)}`;
   return t(status === "delivered" ? "tasks_was_due" : "tasks_due", { when });
 }
-
-/** A time as a field of the browser's time zone takes it. @param {Date} date */
-const formatLocal = (date) => new Date(date.getTime() - date.getTimezoneOffset() * MS_PER_MINUTE).toISOString().slice(0, "2026-12-31T23:59".length);
 
 /** How a task repeats, in the person's words if known; "" if it does not. @param {any} task */
 function formatRepetition({ rrule, repeats }) {

@@ -111,6 +111,7 @@ export default {
   tasks_evening: "Heute Abend",
   tasks_tomorrow: "Morgen",
   tasks_another: "Eine andere Zeit",
+  tasks_zone: "Uhrzeit in {zone}",
   tasks_move: "Verschieben",
   tasks_today: "heute",
   tasks_todo: "Aufgabe",

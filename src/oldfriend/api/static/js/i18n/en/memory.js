@@ -111,6 +111,7 @@ export default {
   tasks_evening: "This evening",
   tasks_tomorrow: "Tomorrow",
   tasks_another: "Another time",
+  tasks_zone: "Time in {zone}",
   tasks_move: "Move",
   tasks_today: "today",
   tasks_todo: "to-do",

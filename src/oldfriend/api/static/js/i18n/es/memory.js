@@ -111,6 +111,7 @@ export default {
   tasks_evening: "Esta noche",
   tasks_tomorrow: "Mañana",
   tasks_another: "Otra hora",
+  tasks_zone: "Hora de {zone}",
   tasks_move: "Cambiar",
   tasks_today: "hoy",
   tasks_todo: "tarea",

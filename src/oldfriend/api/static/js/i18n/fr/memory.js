@@ -111,6 +111,7 @@ export default {
   tasks_evening: "Ce soir",
   tasks_tomorrow: "Demain",
   tasks_another: "Une autre heure",
+  tasks_zone: "Heure de {zone}",
   tasks_move: "Déplacer",
   tasks_today: "aujourd’hui",
   tasks_todo: "tâche",

@@ -111,6 +111,7 @@ export default {
   tasks_evening: "今晚",
   tasks_tomorrow: "明天",
   tasks_another: "其他时间",
+  tasks_zone: "{zone} 的时间",
   tasks_move: "改到这时",
   tasks_today: "今天",
   tasks_todo: "待办",
