@@ -1,12 +1,21 @@
 """How people are connected, drawn in a browser: every name can be read, on a phone too."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from oldfriend.config.settings import load_settings
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import EntityId, ObjectId, new_id
+from oldfriend.domain.memories import Entity
+from oldfriend.memory.journal import Provenance, record_decision
+from oldfriend.memory.people import ensure_owner
+from oldfriend.runtime.wiring import open_app
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
+from tests.journeys.memories import elsewhere
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program
 
@@ -55,6 +64,57 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
                 say(page, each)
         program.done("consolidate", "--now")
         yield program
+
+
+async def know_apart(data: Path, names: Sequence[str]) -> None:
+    """Have people stored by their names, as if nobody had asked whether two are one."""
+    async with open_app(load_settings({}, data=str(data))) as app, app.db.begin_write() as tx:
+        owner = await ensure_owner(tx, now=app.clock(), zone="UTC")
+        for place, name in enumerate(names):
+            somebody = Entity(
+                id=EntityId(ObjectId(new_id(app.clock()))),
+                person=owner.id,
+                kind="person",
+                name=name,
+                learned_at=Micros(app.clock() - len(names) + place),
+            )
+            await record_decision(
+                tx,
+                somebody,
+                op="learned",
+                base=0,
+                provenance=Provenance(author="rule/1"),
+                now=app.clock(),
+            )
+
+
+def test_somebody_stored_twice_is_joined_on_people_and_set_apart_again(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Asked about where it is likely, by hand else; each can be undone."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    program.data.mkdir()
+    elsewhere(know_apart(program.data, ["Tom", "Tom Baker", "Mim", "Miriam", "Ana", "Ben"]))
+    with served(program), opened(browser, link := new_link(program)) as (page, complaints):
+        page.goto(f"{link.partition('/#')[0]}/people")
+        cards = page.locator(".card")
+        expect(cards).to_have_count(6)
+        expect(page.get_by_text("Is Tom Baker the same as Tom?")).to_have_count(1)
+        expect(page.get_by_text("the same as")).to_have_count(1)
+        page.get_by_role("button", name="The same", exact=True).click()
+        expect(cards).to_have_count(5)
+        page.get_by_role("button", name="Undo").click()
+        expect(cards).to_have_count(6)
+        expect(page.get_by_text("the same as")).to_have_count(0)  # they have been told apart
+        page.get_by_role("link", name="Miriam").click()
+        page.get_by_role("button", name="same person as").click()
+        page.get_by_label("Who is it as well?").fill("Mim")
+        page.get_by_role("button", name="Mim", exact=True).click()
+        expect(page.get_by_text("also called Mim")).to_be_visible()
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_text("also called Mim")).to_have_count(0)
+
+    assert complaints == []
 
 
 @pytest.mark.parametrize("size", [(1360, 860), (390, 800)], ids=["wide", "phone"])

@@ -1,7 +1,7 @@
 """Entity queries: the people, places and things known by name, and their relations. Read-only."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from oldfriend.beliefs.entity_relations import (
@@ -19,6 +19,8 @@ from oldfriend.domain.ids import EntityId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, MemoryState, RelationType
 from oldfriend.domain.profile_attributes import sort_by_importance
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX, Node
+from oldfriend.learning.resolution.attribute_resolution import fold_value
+from oldfriend.learning.resolution.entity_linking import NAME_PARTS
 from oldfriend.memory.evidence import list_entity_mention_times, list_object_evidence
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.search import BeliefIndex
@@ -34,6 +36,7 @@ class EntityOverview:
     last_mentioned_at: Micros | None  # time of the newest evidence
     relation: EntityRelation  # what it is to the person
     best_belief: MemoryState | None  # the most important one that is no relation
+    namesake: EntityId | None  # somebody known for longer who may be the same person, by the name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,7 @@ async def list_entity_overviews(
         for entity in set(each.memory.entities):
             about[entity].append(each)
     relations = relate_entities(beliefs.entities, beliefs.graph)
+    namesakes = find_namesakes(beliefs.entities, relations)
     found = [
         EntityOverview(
             entity=each,
@@ -75,10 +79,57 @@ async def list_entity_overviews(
             last_mentioned_at=find_last_mentioned_at(mention_times.get(each.id), about[each.id]),
             relation=relations[each.id],
             best_belief=find_best_belief(about[each.id], beliefs.graph.list_neighbors(each.id)),
+            namesake=namesakes.get(each.id),
         )
         for each in beliefs.entities
     ]
     return sorted(found, key=build_order_key)
+
+
+def find_namesakes(
+    entities: Sequence[Entity], relations: Mapping[EntityId, EntityRelation]
+) -> dict[EntityId, EntityId]:
+    """Return, of each person whose name and another's go together, who that is: "Tom", "Tom Baker".
+
+    Only where there is no third, neither is in question or told apart, and what is known of both
+    does not make them two: another relation to the person, or another part of their life.
+    """
+    people = sorted(
+        (each for each in entities if each.kind == "person" and each.status == "confirmed"),
+        key=lambda each: (each.learned_at, each.id),
+    )
+    pairs = [
+        (older, newer)
+        for place, newer in enumerate(people)
+        for older in people[:place]
+        if any(
+            is_short_for(one, other)
+            for one in (older.name, *older.aliases)
+            for other in (newer.name, *newer.aliases)
+        )
+    ]
+    met = Counter(each.id for pair in pairs for each in pair)
+    told_apart = {each.same_as for each in entities if each.status == "separate"}
+    return {
+        newer.id: older.id
+        for older, newer in pairs
+        if met[older.id] == met[newer.id] == 1
+        and not {older.id, newer.id} & told_apart
+        and may_be_one(relations[older.id], relations[newer.id])
+    }
+
+
+def is_short_for(one: str, other: str) -> bool:
+    """Tell whether one of two names has all the parts of the other, and more."""
+    first, second = ({*NAME_PARTS.findall(fold_value(each))} for each in (one, other))
+    return first < second or second < first
+
+
+def may_be_one(one: EntityRelation, other: EntityRelation) -> bool:
+    """Tell whether two relations to the person do not contradict each other."""
+    groups = {one.group, other.group} - {"others"}
+    told = {each.relation for each in (one, other) if each.relation not in {None, "knows"}}
+    return len(groups) <= 1 and len(told) <= 1
 
 
 def build_order_key(overview: EntityOverview) -> tuple[int, Micros, EntityId]:
@@ -178,12 +229,14 @@ def build_entity_overview(
 ) -> EntityOverview:
     """Build the overview of one entity."""
     about = [each for each in beliefs.live if entity.id in each.memory.entities]
+    relations = relate_entities(beliefs.entities, beliefs.graph)
     return EntityOverview(
         entity=entity,
         last_mentioned_at=find_last_mentioned_at(find_last_evidence_at(belief), about),
         belief_count=len(about),
-        relation=relate_entities(beliefs.entities, beliefs.graph)[entity.id],
+        relation=relations[entity.id],
         best_belief=find_best_belief(about, beliefs.graph.list_neighbors(entity.id)),
+        namesake=find_namesakes(beliefs.entities, relations).get(entity.id),
     )
 
 

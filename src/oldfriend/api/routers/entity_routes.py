@@ -45,6 +45,11 @@ class EntitySchema(Schema):
     aliases: tuple[str, ...] = field(metadata=describe("Other names, as people wrote them."))
     description: str
     same_as: str | None = field(metadata=describe("The id of an entity that may be the same one."))
+    namesake: str | None = field(
+        metadata=describe(
+            "The id of somebody who by the name is likely the same, and not asked of."
+        )
+    )
     is_pinned: bool
     group: EntityGroup = field(metadata=describe("The part of the person's life it belongs to."))
     relation: str = field(
@@ -82,6 +87,7 @@ class EntitySchema(Schema):
             aliases=entity.aliases,
             description=entity.description,
             same_as=entity.same_as,
+            namesake=overview.namesake,
             is_pinned=entity.is_pinned,
             group=relation.group,
             relation=tell_known(tie, audience).text

@@ -153,7 +153,7 @@ function Card({ entity }) {
   return html`<article class="card"><${Avatar} entity=${entity} />
     <div><h4><a href=${`/people/${entity.id}`} onClick=${followLink}>${entity.name}</a></h4>
       <p class="relation">${formatRelation(entity)}</p>
-      ${entity.status === "uncertain" && html`<${SameQuestion} about=${entity} />`}
+      <${SameQuestion} about=${entity} />
       ${entity.line && html`<p class="card-line">${entity.line}</p>`}
       ${entity.told_at && html`<p class="meta">${t("people_told", { when: formatShortDay(entity.told_at) })}</p>`}</div></article>`;
 }

@@ -3,6 +3,7 @@ import { useEffect, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { ListError, UndoToast } from "../memory/undo_toast.js";
 import * as beliefList from "../memory/belief_list.js";
+import { MergeForm } from "../memory/edit_form.js";
 import { BeliefRow, Quote } from "../memory/belief_row.js";
 import { useLiveUpdates } from "../live_updates.js";
 import { NotFound } from "../not_found.js";
@@ -27,6 +28,7 @@ function Details({ id }) {
   const [details, setDetails] = useState(null);
   const [error, setError] = useState("");
   const [isGone, setGone] = useState(false);
+  const [isJoining, setJoining] = useState(false);
   useEffect(() => void (beliefList.actionError.value = ""), [id]);
   useEffect(() => setDetails(null), [id, store.rewriteCount.value]);
   const updates = useLiveUpdates([store.entitiesChanged.value, store.learned.value]);
@@ -46,13 +48,17 @@ function Details({ id }) {
   if (isGone) return html`<${NotFound} to="/people" label=${t("people_all")} />`;
   if (!details) return html`${back}${alert || html`<p class="empty" role="status">${t("loading")}</p>`}`;
   const { about } = details;
+  const isPerson = about.kind === "person";
   return html`${back}${alert}<${ListError} /><${UndoToast} />
     <header class="person-head"><${Avatar} entity=${about} /><div><h2>${about.name}</h2><p class="relation">${formatRelation(about)}</p></div></header>
     ${about.aliases.length > 0 && html`<p class="meta">${t("people_also", { names: about.aliases.join(", ") })}</p>`}
     ${about.description && html`<p class="lead">${about.description}</p>`}
-    ${about.status === "uncertain" && html`<${SameQuestion} about=${about} />`}
-    <p class="choices"><a href=${`/memory/${about.id}`} onClick=${followLink}>${t("people_change")}</a>
-      <a href=${`/forget/${about.id}`} onClick=${followLink}>${t("forget")}</a></p>
+    <${SameQuestion} about=${about} />
+    ${isJoining
+      ? html`<${MergeForm} belief=${details.belief} ...${isPerson && { question: t("people_same_who"), none: t("people_same_none") }} onDone=${() => setJoining(false)} />`
+      : html`<p class="choices"><button onClick=${() => setJoining(true)}>${t(isPerson ? "people_same_as" : "memory_merge")}</button>
+      <a href=${`/memory/${about.id}`} onClick=${followLink}>${t("people_change")}</a>
+      <a href=${`/forget/${about.id}`} onClick=${followLink}>${t("forget")}</a></p>`}
     <${QuoteList} details=${details} />
     ${details.relations.length > 0 && html`<section><h3>${t("people_ties")}</h3>
       ${details.relations.map((tie) => html`<div class="tie" key=${tie.belief.id}><${BeliefRow} belief=${tie.belief} />
