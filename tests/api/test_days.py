@@ -97,6 +97,38 @@ async def test_calendar_day_shows_largest_summaries_within_the_day_once(
     assert day["told"] == day["summaries"]
 
 
+async def test_summary_of_a_day_is_marked_with_its_language_and_no_data_is_shown(
+    site: Site, browse: Browse
+) -> None:
+    """By its words, whatever was stored as its language; what is not prose stays out."""
+    browser = await browse()
+    begins = Micros(20_000 * DAY)
+    texts = {
+        "She wants to learn to row and has bought a boat with her sister.": "en",
+        "Sie hat sich ein Boot gekauft und will mit ihrer Schwester rudern lernen.": "de",
+        '{"text": "She rows.", "topics": []}': "",
+        "She rows. She rows. She rows. She rows. She rows. She rows.": "",
+    }
+    async with site.app.db.begin_write() as tx:
+        owner = await ensure_owner(tx, now=site.app.clock(), zone="UTC")
+        for place, text in enumerate(texts):
+            summary = Summary(
+                id=SummaryId(ObjectId(new_id(begins))),
+                person=owner.id,
+                level=1,
+                text=text,
+                language="en",
+                learned_at=begins,
+                from_at=Micros(begins + place),
+                until_at=Micros(begins + place + 1),
+            )
+            await record_decision(tx, summary, op="learned", base=0, provenance=GROUND, now=begins)
+    day = (await browser.get("/days/2024-10-04")).json()
+
+    shown = {each["text"]: each["text_language"] for each in day["summaries"]}
+    assert shown == {text: language for text, language in texts.items() if language}
+
+
 async def test_calendar_shows_commitments_on_their_due_date(site: Site, browse: Browse) -> None:
     """Open or kept, in the calendar as far as it reaches; what was taken back does not."""
     browser, omar = await browse(), await browse("Omar")

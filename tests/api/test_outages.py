@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing_extensions import override
 
 from oldfriend.channels.channel import BotDiagnosis, Cursors, HandleEvent, UnreadableUpdate
-from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.errors import PlatformUnavailable
 from oldfriend.inbound.receive import listen_on_channel
 from oldfriend.queues.outages import OUTAGE_TTL, find_outage_start
@@ -43,7 +42,7 @@ async def test_away_in_another_process_is_told_with_since_when_until_it_is_back(
     owner, platform, stopping = await browse(), Away(), asyncio.Event()
     before = (await owner.get("/telegram")).json()["unreachable_since"]
     async with open_app(site.app.settings) as other, asyncio.TaskGroup() as tasks:
-        listening = replace(other, channels={"telegram": platform})
+        listening = replace(other, channels={"telegram": platform}, clock=site.app.clock)
         tasks.create_task(listen_on_channel("telegram", listening, stopping))
         await platform.tried.wait()
         platform.tried.clear()
@@ -54,7 +53,7 @@ async def test_away_in_another_process_is_told_with_since_when_until_it_is_back(
             checks = await check_channels(
                 tx, {"telegram": BotDiagnosis(findings=(), format_group_hint=None)}, now=now
             )
-            later = await find_outage_start(tx, "telegram", now=now + OUTAGE_TTL + MINUTE)
+            later = await find_outage_start(tx, "telegram", now=now + OUTAGE_TTL)
         platform.is_back.set()
         await platform.has_told.wait()
         after = (await owner.get("/telegram")).json()["unreachable_since"]

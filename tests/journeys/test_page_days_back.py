@@ -30,6 +30,7 @@ from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
 MOST_ROWS = 200
+ONE_LINE_PX = 30
 FIRST_PAGE = 100
 CUT = """() => {
   const told = document.querySelector(".slider-told");
@@ -46,6 +47,11 @@ COVERED = """() => {
     .map((one) => one.textContent);
 }"""
 """Names of months, or the day that is looked at, that lie upon each other."""
+UNCHANGED = """() => {
+  const told = document.querySelector(".slider-told .meta");
+  return told.textContent.includes("no change") ? told.offsetHeight : 0;
+}"""
+"""How high it is that a day without a change says so."""
 SCALE = """() => {
   const line = document.querySelector(".scale").getBoundingClientRect();
   return Object.fromEntries([...document.querySelectorAll(".scale span")].map((one) =>
@@ -242,6 +248,8 @@ def test_chosen_day_heading_is_never_truncated_at_any_width(
     """With and without something open beside; nor does the list move while one turns the days."""
     covered: list[tuple[int, str]] = []
     wide: list[float] = []
+    named: list[int] = []
+    unchanged: list[int] = []
     seen = []
     with serving_much(tmp_path, 60, 200) as program:
         for width in (1600, 1280, 1090, 390):
@@ -260,9 +268,13 @@ def test_chosen_day_heading_is_never_truncated_at_any_width(
                         page.wait_for_timeout(300)
                         seen.append(((width, beside), *page.evaluate(CUT)))
                         covered += [(width, each) for each in page.evaluate(COVERED)]
+                        named += [page.locator(".scale span").count()]
+                        unchanged += [page.evaluate(UNCHANGED)]
 
     assert covered == []
     assert min(wide) > 0.85
+    assert min(named) > 0  # beside the day below the thumb, on a phone too
+    assert max(unchanged) < ONE_LINE_PX
     assert [each for each in seen if each[1]] == []
     assert len({(how, height) for how, _, height in seen}) == len({how for how, _, _ in seen})
 

@@ -1,15 +1,16 @@
 """How people are connected, drawn in a browser: every name can be read, on a phone too."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import EntityId, ObjectId, new_id
-from oldfriend.domain.memories import Entity
+from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, new_id
+from oldfriend.domain.memories import Entity, StoredBelief
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.people import ensure_owner
 from oldfriend.runtime.wiring import open_app
@@ -54,6 +55,17 @@ SIZES = """() => [...document.querySelectorAll(".graph text")].map((one) =>
 SMALLEST_PX = 11.5
 
 
+BESIDE_ITS_LINE = """() => {
+  const name = document.querySelector(".bond-name");
+  const [x, y] = [Number(name.getAttribute("x")), Number(name.getAttribute("y")) - 4];
+  const lines = [...document.querySelectorAll(".bond")].map((one) => [...one.points]);
+  const [, from, to] = lines.find((one) => one.length === 3);
+  return Math.abs((to.x - from.x) * (from.y - y) - (from.x - x) * (to.y - from.y))
+    / Math.hypot(to.x - from.x, to.y - from.y);
+}"""
+"""How far a name is from the line in which two others meet, in units of the drawing."""
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
     """A process of somebody who has told of their people."""
@@ -66,26 +78,60 @@ def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Itera
         yield program
 
 
-async def know_apart(data: Path, names: Sequence[str]) -> None:
-    """Have people stored by their names, as if nobody had asked whether two are one."""
+async def know_apart(
+    data: Path, names: Sequence[str], *, parents: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Have people stored by their names, as if nobody had asked whether two are one.
+
+    ``parents``: the child of each.
+    """
     async with open_app(load_settings({}, data=str(data))) as app, app.db.begin_write() as tx:
-        owner = await ensure_owner(tx, now=app.clock(), zone="UTC")
-        for place, name in enumerate(names):
-            somebody = Entity(
-                id=EntityId(ObjectId(new_id(app.clock()))),
+        owner = await ensure_owner(tx, now=(now := app.clock()), zone="UTC")
+        people = {
+            name: Entity(
+                id=EntityId(ObjectId(new_id(now))),
                 person=owner.id,
                 kind="person",
                 name=name,
-                learned_at=Micros(app.clock() - len(names) + place),
+                learned_at=Micros(now - len(names) + place),
             )
-            await record_decision(
-                tx,
-                somebody,
-                op="learned",
-                base=0,
-                provenance=Provenance(author="rule/1"),
-                now=app.clock(),
+            for place, name in enumerate(names)
+        }
+        ties = [
+            StoredBelief(
+                id=MemoryId(ObjectId(new_id(now))),
+                person=owner.id,
+                kind="triple",
+                text=f"{parent} is a parent of {child}.",
+                language="en",
+                subject="other",
+                key="parent_of",
+                value=child,
+                entities=(people[parent].id, people[child].id),
+                learned_at=now,
             )
+            for parent, child in parents.items()
+        ]
+        by = Provenance(author="rule/1")
+        for each in (*people.values(), *ties):
+            await record_decision(tx, each, op="learned", base=0, provenance=by, now=now)
+
+
+def test_two_parents_meet_in_one_line_to_their_child_that_is_named_once(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """And the name stands on that line, not in the room between two."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    program.data.mkdir()
+    parents = {"Jonah": "Ines", "Priya": "Ines"}
+    elsewhere(know_apart(program.data, ["Jonah", "Priya", "Ines"], parents=parents))
+    with served(program), opened(browser, link := new_link(program)) as (page, complaints):
+        page.goto(f"{link.partition('/#')[0]}/people/graph")
+        expect(page.locator(".bond-name")).to_have_text("parent of")
+        beside = page.evaluate(BESIDE_ITS_LINE)
+
+    assert beside < 1
+    assert complaints == []
 
 
 def test_somebody_stored_twice_is_joined_on_people_and_set_apart_again(

@@ -16,6 +16,7 @@ from oldfriend.domain.errors import ModelError, StaleDecision
 from oldfriend.domain.ids import ObjectId, PersonId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Summary
+from oldfriend.learning.validation.text_quality import is_prose
 from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
 from oldfriend.memory.belief_views import list_summaries
 from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
@@ -196,8 +197,8 @@ def parse_summary(answer: JsonValue, *, max_words: int) -> SummaryDraft:
             text = " ".join(text.split())
         case _:
             raise ValueError('it needs a "text", and a list of "topics".')
-    if not text:
-        raise ValueError('"text" is empty.')
+    if not is_prose(text):
+        raise ValueError('"text" is empty or no prose.')
     if count_words(text) > WORD_LIMIT_TOLERANCE * max_words:
         raise ValueError(f'"text" has {count_words(text)} words, and may have {max_words}.')
     kept = dict.fromkeys(each.strip() for each in topics if isinstance(each, str) and each.strip())

@@ -80,6 +80,7 @@ from oldfriend.learning.validation.text_quality import (
     check_measurement,
     check_pronouns,
     check_single_occurrence,
+    is_prose,
 )
 
 __all__ = ["ValidatedExtraction", "has_companion_view", "validate_extraction"]
@@ -431,4 +432,4 @@ def clean_summary(extraction: Extraction, doubted: DoubtedWords, view: SegmentVi
     summary = remove_unsafe_sentences(extraction.summary)[:MAX_SUMMARY_LENGTH].strip()
     summary = drop_unattributed(summary, view)
     summary = drop_doubted(summary, doubted, view)
-    return summary if any(character.isalpha() for character in summary) else ""
+    return summary if is_prose(summary) else ""

@@ -19,6 +19,8 @@ from oldfriend.domain.memories import StoredBelief, Summary
 from oldfriend.domain.messages import Person
 from oldfriend.goals.goal import Goal
 from oldfriend.goals.goal_store import list_goals
+from oldfriend.lang.detection import detect_language
+from oldfriend.learning.validation.text_quality import is_prose
 from oldfriend.memory.calendar_days import (
     SessionSpan,
     count_messages_by_quarter_hour,
@@ -220,7 +222,7 @@ class DaySummarySchema(Schema):
             id=summary.id,
             level=summary.level,
             text=summary.text,
-            text_language=summary.language,
+            text_language=detect_language(summary.text, fallback=summary.language),
             began_at=format_time(summary.from_at, zone),
             ended_at=format_time(summary.until_at, zone),
         )
@@ -238,7 +240,7 @@ class DaySchema(Schema):
     )
     planned: tuple[PlannedItemSchema, ...] = field(metadata=describe("Tasks and goals due then."))
     summaries: tuple[DaySummarySchema, ...] = field(
-        metadata=describe("Summaries of its conversations, without overlaps.")
+        metadata=describe("Summaries of its conversations in sentences, without overlaps.")
     )
     told: tuple[DaySummarySchema, ...] = field(
         metadata=describe("The former name of `summaries`.", deprecated=True)
@@ -381,7 +383,9 @@ async def show_day(day: DayParam, me: CurrentUser, hub: HubDep) -> DaySchema:
     )
     happened = group_by_day(events, "happened_at", zone, within=days).get(target, ())
     awaited = group_by_day(due, "due_at", zone, within=days).get(target, ())
-    presented = tuple(DaySummarySchema.from_domain(each, zone=zone) for each in summaries)
+    presented = tuple(
+        DaySummarySchema.from_domain(each, zone=zone) for each in summaries if is_prose(each.text)
+    )
     return DaySchema(
         day=day,
         talks=tuple(DaySessionSchema.from_domain(each, zone=zone) for each in talks),

@@ -29,6 +29,15 @@ MIN_IMPLICIT_CONFIDENCE: Final = 0.6
 REPEATED_RUN: Final = re.compile(r"(\S)\1{7}|(\S{2,20}?)(?:[\s,]*\2){4}")
 """One character eight times, or one piece five times."""
 
+DATA: Final = re.compile(
+    r"""
+    \A\s*(?:[{\[<|]|```|[\w-]+"?\s*:\s*[{\[])   # '{"text": …', "<summary>", "| a | b |"
+    | "\s*:\s*["\[{\d]                          # 'kind": "fact"'
+    """,
+    re.VERBOSE,
+)
+"""Text that a program reads, where sentences were asked for."""
+
 QUOTED_TEXT: Final = re.compile('["“„«「『][^"”“„«»「」『』]*["”“»」』]')
 NAME: Final = re.compile(r"(?<=[^.!?\s]\s)[^\W\d_a-zà-ÿ]\w+")
 """A capitalized word within a sentence."""
@@ -82,6 +91,15 @@ LASTING_KEYS: Final = frozenset(
     }
 )
 """Keys of facts that last, however they were stated."""
+
+
+def is_prose(text: str) -> bool:
+    """Tell whether a text is sentences: not data, nor one piece again and again."""
+    return (
+        any(character.isalpha() for character in text)
+        and DATA.search(text) is None
+        and REPEATED_RUN.search(text.casefold()) is None
+    )
 
 
 def check_length(case: ValidationCase) -> RejectionReason | None:

@@ -10,9 +10,12 @@ import { findLocale, formatCalendarDay, formatMonth, formatChangeCounts } from "
 
 const DAY_MS = 86_400_000;
 const MARK_HEIGHT = 28;
-const LABEL_PX = 96; // room for a label with its year
-const TODAY_PX = 84; // room for the label of today
-const DAY_LABEL_PX = 80; // half the width of the label below the thumb
+const LABEL_PX = 96; // room for a label with its year, by which the step between labels is chosen
+const LETTER_PX = 7, WIDE_LETTER_PX = 13; // width of a letter of a label
+const LABEL_GAP_PX = 14; // between two labels
+const DAY_LABEL_PADDING_PX = 10; // at each side of the label below the thumb
+const NARROW_PX = 420; // a line so narrow has the day below its thumb with a short month
+const BAR_PX = 3; // width of a bar with the gap to the next: days that lie closer share one
 const DEFAULT_WIDTH_PX = 600; // width of the line until it has been measured
 const MAX_GAP_STOPS = 3; // stops in the gap between two days with changes
 const SHORT_DAYS = 45; // up to so many days, single days are labeled in place of months
@@ -99,35 +102,48 @@ function TimeBasisSelect() {
     <option value="said">${t("memory_way_said")}</option><option value="learned">${t("memory_way_learned")}</option></select>`;
 }
 
-/** Labels below the line at their places in time: days or months as far as they fit, today, and the selected day under the thumb.
- * @param {{first: number, last: number, selected: number}} props day numbers */
-function Scale({ first, last, selected }) {
-  const line = useRef(null);
+/** The width of the element that the returned ref is set on. @returns {[{current: any}, number]} */
+function useWidth() {
+  const element = useRef(null);
   const [width, setWidth] = useState(DEFAULT_WIDTH_PX);
   useEffect(() => {
     const resizeObserver = new ResizeObserver(([{ contentRect }]) => setWidth(contentRect.width || DEFAULT_WIDTH_PX));
-    resizeObserver.observe(line.current);
+    resizeObserver.observe(element.current);
     return () => resizeObserver.disconnect();
   }, []);
+  return [element, width];
+}
+
+/** About the width of a label in px. @param {string} text */
+const widthOf = (text) => [...text].reduce((sum, each) => sum + (each > "\u2e80" ? WIDE_LETTER_PX : LETTER_PX), 0);
+
+/** Labels below the line at their places in time: days or months as far as they fit, today, and the selected day under the thumb.
+ * @param {{first: number, last: number, selected: number}} props day numbers */
+function Scale({ first, last, selected }) {
+  const [line, width] = useWidth();
   const isNow = selected === last;
   const pxOf = (number) => ((number - first) / (last - first)) * width;
   const thumb = pxOf(selected);
-  const isFree = (from, to) => isNow || to <= thumb - DAY_LABEL_PX || from >= thumb + DAY_LABEL_PX; // of the label of the selected day
+  const chosenDay = width < NARROW_PX ? formatDayNumber(selected, { year: "numeric" }) : formatCalendarDay(toIsoDay(selected));
+  const reach = widthOf(chosenDay) / 2 + DAY_LABEL_PADDING_PX + LABEL_GAP_PX / 2;
+  const isFree = (from, to) => isNow || to <= thumb - reach || from >= thumb + reach; // of the label of the selected day
+  const todayFrom = width - widthOf(t("tasks_today"));
   let freeFrom = 0; // px from which on the next label fits
   let lastYear = "";
   const labels = findLabelDays(first, last, width).flatMap((number) => {
     const from = pxOf(number);
-    if (from < freeFrom || from + LABEL_PX > width - TODAY_PX) return [];
     const year = toIsoDay(number).slice(0, 4);
     const text = formatLabel(number, last - first, year !== lastYear);
-    freeFrom = from + LABEL_PX;
+    const until = from + widthOf(text);
+    if (from < freeFrom || until + LABEL_GAP_PX > todayFrom) return [];
+    freeFrom = until + LABEL_GAP_PX;
     lastYear = year;
-    return isFree(from, freeFrom) ? [{ from, text }] : [];
+    return isFree(from, until) ? [{ from, text }] : [];
   });
-  const isTodayShown = isFree(width - TODAY_PX, width);
+  const isTodayShown = isFree(todayFrom, width);
   return html`<div class="scale" aria-hidden="true" ref=${line}>${labels.map(({ from, text }) => html`<span key=${from} style=${{ left: `${(from / width) * 100}%` }}>${text}</span>`)}
     ${isTodayShown && html`<span class="scale-today">${t("tasks_today")}</span>`}
-    ${!isNow && html`<b style=${{ left: `${(thumb / width) * 100}%` }}>${formatCalendarDay(toIsoDay(selected))}</b>`}</div>`;
+    ${!isNow && html`<b style=${{ left: `${(thumb / width) * 100}%` }}>${chosenDay}</b>`}</div>`;
 }
 
 /** The day numbers that labels stand for: the first day, and days or first days of months at a step that leaves room for each.
@@ -151,8 +167,11 @@ function findLabelDays(first, last, width) {
 function formatLabel(number, days, hasYear) {
   const [year, month] = toIsoDay(number).split("-").map(Number);
   if (days > SHORT_DAYS) return formatMonth(year, month, hasYear);
-  return new Intl.DateTimeFormat(findLocale(), { day: "numeric", month: "short", timeZone: "UTC" }).format(number * DAY_MS);
+  return formatDayNumber(number);
 }
+
+/** A day with its short month. @param {number} number @param {Intl.DateTimeFormatOptions} [more] */
+const formatDayNumber = (number, more) => new Intl.DateTimeFormat(findLocale(), { day: "numeric", month: "short", ...more, timeZone: "UTC" }).format(number * DAY_MS);
 
 /** Links to the changes, moods and reflections; those that need several days are hidden on the first. */
 export function DayExtras() {
@@ -165,8 +184,28 @@ export function DayExtras() {
     ${!isOneDay && html`<a class="quiet-link" href="/memory/thinking" onClick=${followLink}>${t("thinking_title")}</a>`}</p>`;
 }
 
-/** A bar for each day, its height by the number of changes (logarithmic), colored by kind where kinds are known. */
-function Marks({ changed, first, last, selected }) {
+/** Joins days whose bars would lie upon each other: those within so many days count as one, in their middle.
+ * @param {any[]} changed @param {number} days that a bar takes @param {number} selected after which day no bar goes across */
+export function joinDays(changed, days, selected) {
+  if (days <= 1) return changed;
+  /** @type {Map<string, any[]>} */
+  const groups = new Map();
+  for (const each of changed) {
+    const key = `${Math.floor(each.number / days)} ${each.number > selected}`;
+    groups.set(key, [...(groups.get(key) ?? []), each]);
+  }
+  const add = (sum, each) => Object.fromEntries([...Object.keys(sum), ...Object.keys(each)].map((key) => [key, (sum[key] ?? 0) + (each[key] ?? 0)]));
+  return [...groups.values()].map((group) => ({
+    number: (group[0].number + group[group.length - 1].number) / 2,
+    kinds: group.reduce((sum, { kinds }) => add(sum, kinds ?? {}), {}),
+    ...group.reduce((sum, { added, changed: revised, ended }) => add(sum, { added, changed: revised, ended }), {}),
+  }));
+}
+
+/** A bar for each day, or for several where there is no room, its height by the number of changes (logarithmic), colored by kind where kinds are known. */
+function Marks({ changed: days, first, last, selected }) {
+  const [figure, width] = useWidth();
+  const changed = joinDays(days, Math.ceil((BAR_PX * (last - first)) / width), selected);
   const max = Math.max(1, ...changed.map(countChanges));
   const x = (number) => ((Math.min(number, last) - first) / (last - first)) * 1000;
   /** @type {Record<string, string>} */
@@ -181,7 +220,7 @@ function Marks({ changed, first, last, selected }) {
       from -= step;
     }
   }
-  return html`<svg class="marks" viewBox=${`0 0 1000 ${MARK_HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+  return html`<svg class="marks" ref=${figure} viewBox=${`0 0 1000 ${MARK_HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
     ${Object.entries(paths).map(([name, path]) => html`<path key=${name} class=${name} d=${path} />`)}</svg>`;
 }
 

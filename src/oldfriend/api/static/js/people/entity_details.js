@@ -56,7 +56,7 @@ function Details({ id }) {
     <${SameQuestion} about=${about} />
     ${isJoining
       ? html`<${MergeForm} belief=${details.belief} ...${isPerson && { question: t("people_same_who"), none: t("people_same_none") }} onDone=${() => setJoining(false)} />`
-      : html`<p class="choices"><button onClick=${() => setJoining(true)}>${t(isPerson ? "people_same_as" : "memory_merge")}</button>
+      : html`<p class="choices"><button class="quiet" onClick=${() => setJoining(true)}>${t(isPerson ? "people_same_as" : "memory_merge")}</button>
       <a href=${`/memory/${about.id}`} onClick=${followLink}>${t("people_change")}</a>
       <a href=${`/forget/${about.id}`} onClick=${followLink}>${t("forget")}</a></p>`}
     <${QuoteList} details=${details} />

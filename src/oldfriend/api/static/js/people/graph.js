@@ -75,6 +75,8 @@ function simulate({ nodes, edges: bonds, left_out: leftOut }, { width, height, f
 }
 
 const LABEL_POSITIONS = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73]; // fractions of a link's length at which its label may be placed
+const JOINT_POSITION = 0.35; // fraction of the way from the middle of two parents to their child at which their lines meet
+const MIN_JOINT_PX = 96; // least length of that way; with less, each line is named on its own
 const PLACEMENT_ROUNDS = 3; // passes over all labels, each moved where it costs least
 const LINE_HEIGHT = 18; // of a label, at 13 px font size
 const CROSSING_PENALTY = 60; // cost of a link that crosses a label, in units of overlapping area
@@ -90,14 +92,15 @@ function placeLabels({ nodes, bonds, leftOut }, { fontScale }) {
     return { owner: node, positions, position: positions[0], box: boxOf(node.name, positions[0].x, positions[0].y, fontScale), measure: (position) => boxOf(node.name, position.x, position.y, fontScale) };
   });
   for (const bond of bonds) bond.sharedWith = findShared(bond, bonds);
+  for (const bond of bonds) bond.joint = bond.sharedWith.length ? along(midpoint([bond, ...bond.sharedWith].map(({ source }) => source)), bond.target, JOINT_POSITION) : null;
   const linkLabels = bonds.length > MAX_LABELED_LINKS ? [] : bonds.filter(isLabelOwner).map((bond) => {
-    const positions = LABEL_POSITIONS.map((fraction) => midpoint([bond, ...bond.sharedWith].map(({ source, target }) => ({ x: source.x + fraction * (target.x - source.x), y: source.y + fraction * (target.y - source.y) + 4 }))));
+    const positions = LABEL_POSITIONS.map((fraction) => along(bond.joint ?? bond.source, bond.target, fraction)).map(({ x, y }) => ({ x, y: y + 4 }));
     return { owner: bond, positions, position: positions[0], box: boxOf(formatLink(bond), positions[0].x, positions[0].y, fontScale), measure: (position) => boxOf(formatLink(bond), position.x, position.y, fontScale) };
   });
   const labels = [...nodeLabels, ...linkLabels];
   const costOf = (label, box) => {
     const overlap = labels.reduce((sum, other) => sum + (other === label ? 0 : overlapArea(box, other.box)), 0) + circles.reduce((sum, each) => sum + overlapArea(box, each), 0);
-    return overlap + CROSSING_PENALTY * bonds.filter((bond) => bond !== label.owner && crosses(bond, box)).length * (linkLabels.includes(label) ? 0.5 : 1);
+    return overlap + CROSSING_PENALTY * bonds.filter((bond) => bond !== label.owner && !label.owner.sharedWith?.includes(bond) && crosses(bond, box)).length * (linkLabels.includes(label) ? 0.5 : 1);
   };
   for (let round = 0; round < PLACEMENT_ROUNDS; round++) {
     for (const label of labels) {
@@ -107,16 +110,28 @@ function placeLabels({ nodes, bonds, leftOut }, { fontScale }) {
     }
   }
   for (const { owner, position } of labels) Object.assign(owner, { nameX: position.x, nameY: position.y });
-  for (const bond of bonds) bond.nameX ??= (bond.source.x + bond.target.x) / 2, bond.nameY ??= (bond.source.y + bond.target.y) / 2 + 4;
+  for (const bond of bonds) {
+    const middle = along(bond.joint ?? bond.source, bond.target, 0.5);
+    bond.nameX ??= middle.x, bond.nameY ??= middle.y + 4;
+  }
   const boxes = [...circles, ...labels.map(({ box }) => box)];
   return { nodes, bonds, leftOut, boxes, cost: labels.reduce((sum, label) => sum + costOf(label, label.box), 0) };
 }
 
-/** The other link of the same name to the same node, if there is one: both are named once, between them. @param {any} bond @param {any[]} bonds */
+/** The other link of the same name to the same node, if there is one and both come from the same side: they are drawn as two
+ * lines that meet, and one line to the node, which is named. @param {any} bond @param {any[]} bonds */
 function findShared(bond, bonds) {
   const others = bonds.filter((each) => each !== bond && each.tie === bond.tie && each.second === bond.second);
-  return others.length === 1 ? others : [];
+  if (others.length !== 1) return [];
+  const between = midpoint([bond.source, others[0].source]);
+  return Math.hypot(bond.target.x - between.x, bond.target.y - between.y) >= MIN_JOINT_PX ? others : [];
 }
+
+/** The corners of a link's line. @param {any} bond */
+const cornersOf = ({ source, joint, target }) => [source, ...(joint ? [joint] : []), target];
+
+/** The point at a fraction of the way between two. @param {{x: number, y: number}} from @param {{x: number, y: number}} to @param {number} fraction */
+const along = (from, to, fraction) => ({ x: from.x + fraction * (to.x - from.x), y: from.y + fraction * (to.y - from.y) });
 
 const isLabelOwner = ({ memory, sharedWith: [other] }) => !other || memory < other.memory;
 
@@ -127,8 +142,11 @@ const midpoint = (points) => ({ x: points.reduce((sum, each) => sum + each.x, 0)
 const overlapArea = (a, b) =>
   Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) * Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
 
-/** Whether a link runs through a box, by clipping it to each pair of edges. */
-function crosses({ source, target }, { left, right, top, bottom }) {
+/** Whether a link runs through a box. @param {any} bond @param {any} box */
+const crosses = (bond, box) => cornersOf(bond).some((corner, index, all) => index > 0 && isCutBy(all[index - 1], corner, box));
+
+/** Whether a line runs through a box, by clipping it to each pair of edges. */
+function isCutBy(source, target, { left, right, top, bottom }) {
   let [from, to] = [0, 1];
   for (const [start, delta, low, high] of [[source.x, target.x - source.x, left, right], [source.y, target.y - source.y, top, bottom]]) {
     if (!delta && (start < low || start > high)) return false;
@@ -186,8 +204,8 @@ function GraphSvg({ layout }) {
   const open = (id) => id !== PERSON_ID && navigate(`/people/${id}`);
   const onKey = (event, id) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), open(id));
   return html`<svg class="graph" ref=${figure} viewBox=${computeViewBox(layout)} role="group" aria-label=${t("people_graph")} onMouseLeave=${() => setHighlighted(null)}>
-    ${layout.bonds.map((each) => html`<line key=${each.memory} class=${`bond ${isFaint(each.first, each.second) ? "is-faint" : ""}`}
-      x1=${each.source.x} y1=${each.source.y} x2=${each.target.x} y2=${each.target.y}><title lang=${each.text_language}>${each.text}</title></line>`)}
+    ${layout.bonds.map((each) => html`<polyline key=${each.memory} class=${`bond ${isFaint(each.first, each.second) ? "is-faint" : ""}`}
+      points=${(isLabelOwner(each) ? cornersOf(each) : [each.source, each.joint]).map(({ x, y }) => `${x},${y}`).join(" ")}><title lang=${each.text_language}>${each.text}</title></polyline>`)}
     ${layout.bonds.filter((each) => layout.bonds.length <= MAX_LABELED_LINKS ? isLabelOwner(each) : (highlighted !== null && (each.first === highlighted || each.second === highlighted))).map((each) => html`<text key=${each.memory} aria-hidden="true"
       class=${`bond-name ${isFaint(each.first, each.second) ? "is-faint" : ""}`} x=${each.nameX} y=${each.nameY} text-anchor="middle">${formatLink(each)}</text>`)}
     ${layout.nodes.map((each) => html`<g key=${each.id} class=${`node node-${each.kind} ${isFaint(each.id) && each.id !== highlighted ? "is-faint" : ""}`}
