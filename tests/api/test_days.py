@@ -107,7 +107,7 @@ async def test_summary_of_a_day_is_marked_with_its_language_and_no_data_is_shown
         "She wants to learn to row and has bought a boat with her sister.": "en",
         "Sie hat sich ein Boot gekauft und will mit ihrer Schwester rudern lernen.": "de",
         '{"text": "She rows.", "topics": []}': "",
-        "She rows. She rows. She rows. She rows. She rows. She rows.": "",
+        "She rows rows rows rows rows rows.": "",
     }
     async with site.app.db.begin_write() as tx:
         owner = await ensure_owner(tx, now=site.app.clock(), zone="UTC")

@@ -146,7 +146,7 @@ function Scale({ first, last, selected }) {
     ${!isNow && html`<b style=${{ left: `${(thumb / width) * 100}%` }}>${chosenDay}</b>`}</div>`;
 }
 
-/** The day numbers that labels stand for: the first day, and days or first days of months at a step that leaves room for each.
+/** The day numbers that labels stand for: the first day where there is room for it, and days or first days of months at a step that leaves room for each.
  * @param {number} first @param {number} last @param {number} width of the line in px */
 function findLabelDays(first, last, width) {
   const pxPerDay = width / (last - first);
@@ -160,7 +160,9 @@ function findLabelDays(first, last, width) {
   const start = Math.ceil((year * 12 + month) / step) * step; // months since year 0, of the first one at the step after the first day
   const count = Math.ceil((last - first) / MONTH_DAYS / step) + 1;
   const starts = Array.from({ length: count }, (_, index) => start + index * step).map((months) => Date.UTC(Math.floor(months / 12), months % 12, 1) / DAY_MS);
-  return [first, ...starts.filter((number) => number > first && number < last)];
+  const inside = starts.filter((number) => number > first && number < last);
+  const isFirstNamed = !inside.length || (inside[0] - first) * pxPerDay >= LABEL_PX; // else the next month would lose its label to the last days of this one
+  return isFirstNamed ? [first, ...inside] : inside;
 }
 
 /** The text of a label: a day of a short time, else a month; with its year where that is another than of the label before. */
