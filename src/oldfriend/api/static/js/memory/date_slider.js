@@ -15,6 +15,7 @@ const LETTER_PX = 7, WIDE_LETTER_PX = 13; // width of a letter of a label
 const LABEL_GAP_PX = 14; // between two labels
 const DAY_LABEL_PADDING_PX = 10; // at each side of the label below the thumb
 const NARROW_PX = 420; // a line so narrow has the day below its thumb with a short month
+const MONTH_END_PX = 24; // the line's first days are no month with a label of its own if they take less
 const BAR_PX = 3; // width of a bar with the gap to the next: days that lie closer share one
 const DEFAULT_WIDTH_PX = 600; // width of the line until it has been measured
 const MAX_GAP_STOPS = 3; // stops in the gap between two days with changes
@@ -161,7 +162,7 @@ function findLabelDays(first, last, width) {
   const count = Math.ceil((last - first) / MONTH_DAYS / step) + 1;
   const starts = Array.from({ length: count }, (_, index) => start + index * step).map((months) => Date.UTC(Math.floor(months / 12), months % 12, 1) / DAY_MS);
   const inside = starts.filter((number) => number > first && number < last);
-  const isFirstNamed = !inside.length || (inside[0] - first) * pxPerDay >= LABEL_PX; // else the next month would lose its label to the last days of this one
+  const isFirstNamed = !inside.length || (inside[0] - first) * pxPerDay >= MONTH_END_PX; // else the next month would lose its label to the last days of this one
   return isFirstNamed ? [first, ...inside] : inside;
 }
 
@@ -187,7 +188,7 @@ export function DayExtras() {
 }
 
 /** Joins days whose bars would lie upon each other: those within so many days count as one, in their middle.
- * @param {any[]} changed @param {number} days that a bar takes @param {number} selected after which day no bar goes across */
+ * @param {any[]} changed @param {number} days that a bar takes @param {number} selected after which day no bar goes across @returns {any[]} */
 export function joinDays(changed, days, selected) {
   if (days <= 1) return changed;
   /** @type {Map<string, any[]>} */
