@@ -40,10 +40,11 @@ def restore_times(task: Task, change: JsonValue, *, now: Micros) -> Task | None:
                 "rrule": str() | None as rrule,
                 "zone": str(zone),
                 "is_date_only": bool(is_date_only),
-            } as before,
+                **others,
+            },
             dict() as after,
         ] if after == dump_times(task):
-            duration_s = before.get("duration_s")
+            duration_s = others.get("duration_s")
             is_moved = due_at != task.due_at or rrule != task.rrule
             former = replace(
                 task,
