@@ -296,9 +296,7 @@ async def test_belief_strength_grows_with_new_evidence_over_time(
     await told(browser, "I swim every Thursday, as you know.")
     async with site.app.db.begin_write() as tx:
         person = await ensure_owner(tx, now=clock(), zone="UTC")
-        (said,) = await list_messages_containing(
-            tx, person.id, "as you know", at=clock() + DAY, seq=1 << 60, limit=1
-        )
+        (said,) = await list_messages_containing(tx, person.id, "as you know", limit=1)
         words = [NewEvidence(source=said, quote="I swim every Thursday")]
         await add_evidence(tx, person.id, note["id"], words, extractor="test/1", now=clock())
     now = (await browser.get(f"/memories/{note['id']}")).json()
@@ -333,3 +331,33 @@ async def test_edit_with_since_supersedes_and_without_since_rejects_old_belief(f
     assert new.json()["value"] == "red"
     assert before == ["superseded", "rejected"]
     assert {each["id"] for each in steps} == {changed["id"], new.json()["id"]}
+
+
+async def test_what_says_nothing_beyond_another_belief_is_listed_beneath_it(
+    site: Site, browse: Browse
+) -> None:
+    """A sentence beside what was learned of it, an event told as a fact; rows and counts agree."""
+    browser = await browse()
+    await told(browser, "I got engaged yesterday!")
+    await told(browser, "I'm allergic to nuts, so I never eat cake at the office.")
+    day = from_micros(site.app.clock()).date().isoformat()
+    for at in ({}, {"as_of": day}, {"said_until": day}):
+        page = (await browser.get("/memories", params=at)).json()
+        kinds = {each["kind"]: len(each["folded"]) for each in page["items"]}
+        assert kinds == {"event": 1, "preference": 1}
+        assert page["kinds"] == {"event": 1, "preference": 1}
+        assert page["total"] == 2
+    (allergy,) = (await browser.get("/memories", params={"kind": "preference"})).json()["items"]
+    (beneath,) = allergy["folded"]
+    assert (await browser.get("/memories", params={"kind": "fact"})).json()["items"] == []
+
+    found = (await browser.get("/memories", params={"q": "office"})).json()
+    assert [each["id"] for each in found["items"]] == [allergy["id"]]
+    assert found["kinds"] == {"preference": 1}
+
+    narrow = (await browser.get("/memories", params={"subject": "person"})).json()
+    assert beneath in [each["id"] for each in narrow["items"]]
+    assert (await browser.get(f"/memories/{allergy['id']}")).json()["folded"] == [beneath]
+    await browser.post(f"/memories/{allergy['id']}/verdict", json={"verdict": "reject"})
+    page = (await browser.get("/memories", params={"kind": "fact"})).json()
+    assert [each["id"] for each in page["items"]] == [beneath]

@@ -241,3 +241,43 @@ async def test_days_to_come_show_reminders_series_and_goals(browse: Browse) -> N
     assert (books["kind"], books["at"]) == ("goal", None)
     assert {item["text"] for each in far["days"] for item in each["planned"]} <= {"Yoga"}
     assert others["days"] == []
+
+
+async def test_entry_of_several_days_stands_on_each_of_them(browse: Browse) -> None:
+    """Told as whole days, in the list and in the calendar; the same file changes nothing twice."""
+    browser = await browse()
+    content = (
+        "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Somebody//EN\nBEGIN:VEVENT\nUID:c\n"
+        "SUMMARY:Conference\nDTSTART;VALUE=DATE:20351205\nDTEND;VALUE=DATE:20351210\n"
+        "END:VEVENT\nBEGIN:VEVENT\nUID:t\nSUMMARY:Talk\nDTSTART:20351206T100000Z\n"
+        "DTEND:20351206T113000Z\nEND:VEVENT\nEND:VCALENDAR\n"
+    )
+    headers = {"Content-Type": "text/calendar"}
+    address = "/tasks/calendar.ics"
+    first = (await browser.post(address, content=content, headers=headers)).json()
+    again = (await browser.post(address, content=content, headers=headers)).json()
+    conference, talk = (await browser.get("/tasks")).json()["items"]
+    month = (await browser.get("/days/months/2035-12")).json()
+    day = (await browser.get("/days/2035-12-08")).json()
+    exported = (await browser.get(address)).text
+
+    assert {each["state"] for each in again["items"]} == {"known"}
+    assert [each["is_all_day"] for each in first["items"]] == [True, False]
+    assert (conference["is_all_day"], conference["until"]) == (True, "2035-12-09")
+    assert (talk["is_all_day"], talk["until"][:16]) == (False, "2035-12-06T11:30")
+    planned = {
+        each["day"][8:]: [
+            (item["text"], item["at"] and item["at"][11:16]) for item in each["planned"]
+        ]
+        for each in month["days"]
+    }
+    assert planned == {
+        "05": [("Conference", None)],
+        "06": [("Conference", None), ("Talk", "10:00")],
+        "07": [("Conference", None)],
+        "08": [("Conference", None)],
+        "09": [("Conference", None)],
+    }
+    assert (day["planned"][0]["is_all_day"], day["planned"][0]["until"]) == (True, "2035-12-09")
+    assert "DTSTART;VALUE=DATE:20351205" in exported
+    assert "DTEND;VALUE=DATE:20351210" in exported

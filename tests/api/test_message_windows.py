@@ -240,3 +240,28 @@ async def test_journal_entry_by_reflection_or_tick_names_its_source(app: AppCont
     assert source("reflect/1") == "reflection"
     assert source("tick/3") == "slow tick"
     assert source(told_of.author) is None
+
+
+@SQLITE_ONLY
+async def test_search_lists_own_words_before_replies_and_no_reply_that_only_quotes_them(
+    app: AppContext,
+) -> None:
+    """What a reply says of its own accord is found still, on a page of its own, too."""
+    replies = (
+        "You said: “Leeds is where I was born” – I keep that.",
+        "Leeds is where I was born. Noted.",
+        "Leeds has a fine museum.",
+    )
+    model = ScriptedModel([ScriptedReply(text=each) for each in replies])
+    async with opened_site(with_model(app, model)) as site, site.browser() as browser:
+        for text in ("Leeds is where I was born.", "Tell me what you know.", "Anything else?"):
+            await told(browser, text)
+        found = (await browser.get("/chat/search", params={"q": "leeds"})).json()["items"]
+        first = (await browser.get("/chat/search", params={"q": "leeds", "limit": 1})).json()
+        after = {"q": "leeds", "cursor": first["next"]}
+        rest = (await browser.get("/chat/search", params=after)).json()
+
+    texts = ["Leeds is where I was born.", "Leeds has a fine museum."]
+    assert [each["text"] for each in found] == texts
+    assert [each["text"] for each in (*first["items"], *rest["items"])] == texts
+    assert rest["next"] is None

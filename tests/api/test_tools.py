@@ -178,3 +178,29 @@ async def test_audit_names_the_goal_with_its_amount_and_the_reminder(browse: Bro
     }
     assert {each["amount"] for each in later} == {None}
     assert goal["id"] not in str(items)
+
+
+async def test_audit_names_no_goal_or_reminder_that_is_forgotten(browse: Browse) -> None:
+    """That something was done stays, without what it was done to."""
+    owner = await browse()
+    for words in (
+        "I want to run 200 km by 31 December 2035",
+        "I ran 12.5 km today",
+        "Remind me to water the fig on 24 November 2035 at 10:00",
+    ):
+        await told(owner, words)
+    before = (await owner.get("/audit", params={"kind": "tool"})).json()["items"]
+    ids = [each["id"] for each in (await owner.get("/chat/messages")).json()["items"]]
+    preview = await owner.post("/forget/preview", json={"ids": ids})
+    done = await owner.post(
+        "/forget", json={"ids": ids}, headers={"If-Match": preview.headers["ETag"]}
+    )
+    after = (await owner.get("/audit", params={"kind": "tool"})).json()["items"]
+
+    assert {each["about"] for each in before} > {"water the fig"}
+    assert {each["what"] for each in before} > {"set_goal", "set_reminder"}
+    assert done.status_code == 200
+    assert after
+    assert not any(each["about"] or each["amount"] for each in after)
+    assert "fig" not in str(after)
+    assert "12.5" not in str(after)

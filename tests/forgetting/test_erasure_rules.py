@@ -52,9 +52,9 @@ PLANTED = (
          latency, made_at) VALUES ('t', :person, 'x', 'a', 'done', '', :secret, '', '[]', 0, 1)""",
     "INSERT INTO program_question VALUES ('q', :person, 'a', 'recall', :secret, '[]', 1)",
     """INSERT INTO task (id, person, text, time_words, language, kind, status, zone, created_at,
-         changed_at, project, batch, calendar_uid, calendar_state)
+         changed_at, project, batch, calendar_uid, calendar_state, duration_s)
        VALUES ('t', :person, :secret, '', 'en', 'todo', 'open', 'UTC', 1, 1, 'p', 'b', :secret,
-         :secret)""",
+         :secret, 9)""",
     """INSERT INTO diary_entry VALUES ('d', :person, :secret, '2024-05-03', 5, 'UTC', 5, 5, '', '',
          '', '[]', '{}', 'api', NULL, NULL)""",
     """INSERT INTO measurement VALUES ('m', :person, 'lantern', '2024-05-03', '', 5, 'UTC', 7.0,

@@ -303,3 +303,25 @@ def test_row_that_is_called_wrong_keeps_its_place_with_the_way_back(
         rows(page).first.get_by_role("button", name="undo").click()
         expect(rows(page).first).to_contain_text(before[0])
     assert complaints == []
+
+
+def test_sentence_stands_beneath_what_was_learned_from_it(browser: Browser, tmp_path: Path) -> None:
+    """It opens there, can be called wrong and taken back there, and once kept stands for itself."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    program.data.mkdir()
+    with served(program), opened(browser, link := new_link(program)) as (page, complaints):
+        say(page, "I'm allergic to nuts, so I never eat cake at the office.")
+        program.done("consolidate", "--now")
+        place(page, link)
+        expect(rows(page)).to_have_count(1)
+        expect(rows(page).first).to_contain_text("You are allergic to nuts.")
+        page.get_by_text("From the same words (1)").click()
+        sentence = page.locator(".folded .belief")
+        expect(sentence).to_contain_text("cake at the office")
+        sentence.get_by_role("button", name="wrong").click()
+        expect(sentence).to_have_count(0)
+        page.get_by_role("button", name="undo").click()
+        expect(sentence.get_by_role("button", name="forget")).to_be_visible()
+        sentence.get_by_role("button", name="keep").click()
+        expect(rows(page)).to_have_count(2)
+    assert complaints == []

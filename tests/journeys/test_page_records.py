@@ -229,7 +229,7 @@ def test_tools_and_what_was_done_are_listed_and_narrowed(
     """With what was not allowed; a tool that asks outside is switched on by its owner."""
 
     async def write(tx: Transaction, owner: PersonId) -> None:
-        for number in range(30):
+        for number in range(60):
             use = LoggedToolUse(
                 turn=TurnId(f"t{number}"),
                 name="current_time" if number else "read_page",
@@ -257,10 +257,15 @@ def test_tools_and_what_was_done_are_listed_and_narrowed(
     with served(program), opened(browser, new_link(program)) as (page, complaints):
         store(program, write)
         go_to_settings(page, "What I did for you")
+        day = page.locator(".audit-day")
+        expect(day.locator("li").filter(has_text="Tell the time")).to_have_count(1)
+        expect(day).to_contain_text("Aide asked about you: “where do they live”")
         rows = page.locator(".audit tbody tr")
-        expect(rows).to_have_count(25)
+        expect(rows).to_have_count(0)
+        day.get_by_text("All that was logged (50)").click()
+        expect(rows).to_have_count(50)
         page.locator("#audit").get_by_role("button", name="Earlier").click()
-        expect(rows).to_have_count(31)
+        expect(rows).to_have_count(61)
         page.get_by_label("that ended").select_option("denied")
         expect(rows).to_have_count(1)
         expect(rows).to_contain_text("Read a page")
@@ -275,7 +280,7 @@ def test_tools_and_what_was_done_are_listed_and_narrowed(
         expect(page.get_by_text("Nothing of this kind.")).to_be_visible()
         go_to_settings(page, "Tools")
         tools = page.locator("#tools")
-        expect(tools.get_by_text("Used 29 times, 29 went well")).to_be_visible()
+        expect(tools.get_by_text("Used 59 times, 59 went well")).to_be_visible()
         expect(tools.locator("li", has_text="Read scans")).to_be_visible()
         expect(tools.locator(".list").first).not_to_contain_text("weather")
         tools.get_by_label("Tell the weather").click()

@@ -339,6 +339,8 @@ def test_goal_shows_how_much_of_its_amount_is_done(browser: Browser, program: Pr
         running.get_by_role("button", name="Take back").first.click()
         expect(running).to_contain_text("12.5 of 200 km")
         go_to_settings(page, "What I did for you")
+        expect(page.locator(".audit-day")).to_contain_text("I counted 12.5 km for “run 200 km")
+        page.locator(".audit-day").get_by_text("All that was logged").click()
         counted = page.locator(".audit tbody tr").filter(has_text="12.5 km")
         expect(counted).to_contain_text("run 200 km")
 
@@ -422,4 +424,38 @@ def test_calendar_is_shown_before_it_is_put_on_the_list(
         expect(page.locator(".taken-back")).to_contain_text("1 reminder is off your list")
         go_to_memory(page)
         expect(tasks).not_to_contain_text("Choir")
+    assert complaints == []
+
+
+def test_whole_days_of_a_calendar_are_told_as_days(
+    browser: Browser, program: Program, tmp_path: Path
+) -> None:
+    """In the preview, on the list and on each of their days; hours are told with their end."""
+    file = tmp_path / "autumn.ics"
+    file.write_text(
+        "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Somebody//EN\nBEGIN:VEVENT\nUID:c\n"
+        "SUMMARY:Conference\nDTSTART;VALUE=DATE:20351205\nDTEND;VALUE=DATE:20351210\n"
+        "END:VEVENT\nBEGIN:VEVENT\nUID:t\nSUMMARY:Talk\nDTSTART:20351206T100000\n"
+        "DTEND:20351206T113000\nEND:VEVENT\nEND:VCALENDAR\n"
+    )
+    span = re.compile(
+        r"Wed,? 5 Dec,? 2035 – Sun,? 9 Dec,? 2035|Wed, Dec 5, 2035 – Sun, Dec 9, 2035"
+    )
+    with served(program), opened(browser, link := new_link(program)) as (page, complaints):
+        go_to_settings(page, "Import & export")
+        page.locator("input[type=file]").set_input_files(file)
+        parcel = page.locator("li.parcel").filter(has_text="autumn.ics")
+        expect(parcel).to_contain_text(span)
+        parcel.get_by_role("button", name="Put 2 entries on my list").click()
+        go_to_memory(page)
+        tasks = page.get_by_role("region", name="Reminders and to-dos")
+        expect(tasks.locator("li").filter(has_text="Conference")).to_contain_text(span)
+        expect(tasks.locator("li").filter(has_text="Talk")).to_contain_text("10:00–11:30")
+        root = link.partition("/#")[0]
+        page.goto(f"{root}/days/2035-12-08")
+        expect(page.locator(".happening")).to_contain_text("Conference · until")
+        page.goto(f"{root}/days/2035-12-09")
+        expect(page.locator(".happening")).to_contain_text("Conference · all day")
+        page.goto(f"{root}/days/2035-12-10")
+        expect(page.locator(".happening")).to_have_count(0)
     assert complaints == []

@@ -660,7 +660,7 @@ async def watch(tx: Recorder, person: PersonId) -> None:
     await change_feed.list_latest_entries(tx, person, kinds=["note"], before=None, limit=50)
     await windows.list_messages_before(tx, person, at=1 << 60, seq=0, limit=50)
     await windows.list_said_texts(tx, person, before=1 << 60)
-    await windows.list_messages_containing(tx, person, "safe", at=1 << 60, seq=0, limit=50)
+    await windows.list_messages_containing(tx, person, "safe", limit=50)
     await windows.list_turns_without_reply(tx, person, since=0, until=1 << 60)
     await windows.list_recently_used_chats(tx, person)
     await windows.has_message_with_key(tx, person, "same id for all")

@@ -10,6 +10,7 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.tasks.calendar_files import MAX_ENTRIES, CalendarEntry, read_calendar, write_calendar
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_store import advance
+from oldfriend.tasks.task_wording import TaskWording
 
 ZONE = "Europe/Madrid"
 NOW = parse_timestamp("2026-11-24T14:00", ZONE)[0]
@@ -209,3 +210,59 @@ def test_time_in_a_zone_that_nobody_knows_is_refused(more: str) -> None:
     content = CALENDAR.format(entries=f"BEGIN:VEVENT\n{lines}END:VEVENT")
     found, refused = read_calendar(content.encode(), zone=ZONE, now=NOW)
     assert (found, refused) == ([], ["Tea: its time zone is not known"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "lasts"),
+    [
+        (("DTSTART;VALUE=DATE:20261205", "DTEND;VALUE=DATE:20261206"), (True, 86_400)),
+        (("DTSTART;VALUE=DATE:20261205", "DTEND;VALUE=DATE:20261210"), (True, 5 * 86_400)),
+        (("DTSTART;VALUE=DATE:20261205",), (True, 86_400)),
+        (("DTSTART:20261205T100000", "DTEND:20261205T113000"), (False, 5_400)),
+        (("DTSTART:20261205T100000Z", "DURATION:PT45M"), (False, 2_700)),
+        (("DTSTART:20261205T100000",), (False, None)),
+        (("DTSTART:20261205T100000", "DTEND:20261205T090000"), (False, None)),
+    ],
+)
+def test_end_of_an_entry_is_read_and_written(
+    lines: tuple[str, ...], lasts: tuple[bool, int | None]
+) -> None:
+    """Whole days as days, an hour with its end; and it comes back as it went."""
+    ((entry,), _) = read("SUMMARY:Conference", *lines)
+    assert (entry.is_date_only, entry.duration_s) == lasts
+    kept = task(
+        "Conference",
+        None,
+        kind="reminder",
+        due_at=entry.due_at,
+        is_date_only=entry.is_date_only,
+        duration_s=entry.duration_s,
+    )
+    written = write_calendar([kept])
+    ((again,), _) = read_calendar(written, zone=ZONE, now=NOW)
+
+    assert (again.due_at, again.is_date_only, again.duration_s) == (entry.due_at, *lasts)
+    assert (b"DTSTART;VALUE=DATE:20261205" in written) is lasts[0]
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", ["Sat 5 December, all day", "Sat 5 December to Wed 9 December"]),
+        ("de", ["Sa, 5. Dezember, ganztägig", "Sa, 5. Dezember bis Mi, 9. Dezember"]),
+        ("zh", ["12月5日周六全天", "12月5日周六至12月9日周三"]),
+    ],
+)
+def test_whole_days_are_told_as_days(language: str, told: list[str]) -> None:
+    """In lists, in each language; an hour is told with its end."""
+    wording = TaskWording(language, zone=ZONE, now=NOW)
+    found = [
+        wording.format_task_time(
+            task("Conference", "2026-12-05T09:00", is_date_only=True, duration_s=days * 86_400)
+        )
+        for days in (1, 5)
+    ]
+    timed = wording.format_task_time(task("Talk", "2026-12-05T10:00", duration_s=5_400))
+
+    assert found == told
+    assert timed.endswith("10:00–11:30")

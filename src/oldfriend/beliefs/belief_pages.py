@@ -41,6 +41,7 @@ from oldfriend.memory.pagination import (
     BeliefText,
     PageCursor,
     list_belief_texts,
+    list_folded,
     list_page_cursors,
     load_entries_as_of,
 )
@@ -69,20 +70,23 @@ async def list_belief_page(
     """Return the page after a cursor."""
     cursors = await list_page_cursors(tx, person, belief_filter, after=after, limit=limit + 1)
     page = cursors[:limit]
-    beliefs = await list_beliefs_by_id(
-        tx, person, [each.id for each in page], at=belief_filter.as_of
-    )
+    beliefs = await list_beliefs_by_id(tx, person, [each.id for each in page], belief_filter)
     return BeliefPage(beliefs=beliefs, next_cursor=page[-1] if len(cursors) > limit else None)
 
 
 async def list_beliefs_by_id(
-    tx: Transaction, person: PersonId, object_ids: Sequence[ObjectId], *, at: Micros | None
+    tx: Transaction, person: PersonId, object_ids: Sequence[ObjectId], belief_filter: BeliefFilter
 ) -> tuple[BeliefDetails, ...]:
-    """Return beliefs by id, with evidence and stats now or at a moment, in the given order."""
+    """Return beliefs by id, as a filtered list shows them, in the given order."""
+    at = belief_filter.as_of
     entries = await load_entries_as_of(tx, person, object_ids, as_of=at)
     evidence = await list_object_evidence(tx, person, object_ids)
+    folded = await list_folded(tx, person, belief_filter, object_ids)
     found = (
-        build_belief(entries[each], evidence.get(each, ()), at=at)
+        replace(
+            build_belief(entries[each], evidence.get(each, ()), at=at),
+            folded=folded.get(each, ()),
+        )
         for each in object_ids
         if each in entries
     )
@@ -119,11 +123,15 @@ class BeliefMatches:
 async def search_belief_ids(
     db: Database, embedder: Embedder, person: Person, query: str, belief_filter: BeliefFilter
 ) -> BeliefMatches:
-    """Search the filtered beliefs by word prefixes and meaning."""
+    """Search the filtered beliefs by word prefixes and meaning.
+
+    What is folded beneath another belief finds that one.
+    """
     language = detect_language(query, fallback=person.language or "en")
     vector = await embed_text(embedder, query, language)
     async with db.begin_read() as tx:
         texts = await list_belief_texts(tx, person.id, replace(belief_filter, kinds=frozenset()))
+        folded = await list_folded(tx, person.id, belief_filter)
         vectors = await load_belief_vectors(tx, person.id, embedder.model)
     patterns = build_prefix_patterns(query, language)
 
@@ -133,7 +141,7 @@ async def search_belief_ids(
             if vector is None
             else {id_: float(multiply(vector, each)) for id_, each in vectors.items()}
         )
-        return rank_texts(texts, patterns, close)
+        return unfold_matches(rank_texts(texts, patterns, close), texts, folded)
 
     best = await asyncio.to_thread(found)  # ranking many thousands is slow
     return BeliefMatches(
@@ -142,6 +150,25 @@ async def search_belief_ids(
         ),
         counts=dict(Counter(each.kind for each in best)),
     )
+
+
+def unfold_matches(
+    matches: Sequence[BeliefText],
+    texts: Sequence[BeliefText],
+    folded: Mapping[ObjectId, Sequence[ObjectId]],
+) -> list[BeliefText]:
+    """Return the matches, with what each folded one is beneath in its place, each text once."""
+    listed = {each.id: each for each in texts}
+    covers: dict[ObjectId, ObjectId] = {}
+    for cover, beneath in folded.items():
+        covers |= dict.fromkeys(beneath, cover)
+    found: dict[ObjectId, BeliefText] = {}
+    for each in matches:
+        shown = each.id
+        while shown in covers:  # an event covers the fact that covers its quote
+            shown = covers[shown]
+        found.setdefault(shown, listed.get(shown, each))
+    return [*found.values()]
 
 
 def build_prefix_patterns(query: str, language: str) -> list[re.Pattern[str]]:

@@ -43,6 +43,7 @@ from oldfriend.memory.derived_evidence import list_premises
 from oldfriend.memory.evidence import list_evidence, list_object_evidence
 from oldfriend.memory.journal import list_journal_as_of, list_object_journal
 from oldfriend.memory.message_log import get_message
+from oldfriend.memory.pagination import BeliefFilter, list_folded
 from oldfriend.memory.people import get_person_by_id
 from oldfriend.memory.receipts import MemoryUsage, find_memory_usage
 from oldfriend.memory.reflection_log import TRANSCRIPT_TTL, ReflectionRecord, list_reflections
@@ -69,6 +70,7 @@ class BeliefDetails:
     base: int | None = None  # seq of its newest change then, if loaded
     uses: MemoryUsage | None = None  # for memories: the replies it was recalled for, if loaded
     sources: tuple[Message | Summary, ...] = ()  # for summaries, if loaded; oldest first
+    folded: tuple[ObjectId, ...] = ()  # what lists show beneath it, if loaded; oldest first
 
     def find_stale_since(self, now: Micros) -> Micros | None:
         """Return when a state was last said, if so long ago that it may be over; else None."""
@@ -156,7 +158,9 @@ async def get_belief(tx: Transaction, person: PersonId, partial_id: str) -> Beli
     evidence = await list_object_evidence(tx, person, [memory])
     found = attach_evidence(await get_memory_state(tx, person, memory), evidence.get(memory, ()))
     found = await widen_quotes(tx, person, found)
-    return replace(found, uses=await find_memory_usage(tx, person, memory))
+    folded = await list_folded(tx, person, BeliefFilter(), [memory])
+    uses = await find_memory_usage(tx, person, memory)
+    return replace(found, uses=uses, folded=folded.get(memory, ()))
 
 
 async def load_decided_beliefs(

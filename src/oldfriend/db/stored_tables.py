@@ -416,9 +416,9 @@ STORED_TABLES: Final = (
         columns=parse_columns(
             """id text, person text, chat text?, message text?, message_seq int?, text words,
             time_words words, language code, kind text, status text, question words?, due_at int?,
-            starts_at int?, zone code, is_date_only int, rrule text?, created_at int,
-            changed_at int, delivered_at int?, project text?, batch text?, calendar_uid words?,
-            calendar_state words?"""
+            starts_at int?, zone code, is_date_only int, duration_s int?, rrule text?,
+            created_at int, changed_at int, delivered_at int?, project text?, batch text?,
+            calendar_uid words?, calendar_state words?"""
         ),
         not_replayed="done already, and nothing is sent twice",
         goes_with={"message": ("message_seq",)},

@@ -3,11 +3,12 @@
 Markers are remarks for models and are left out. This module knows nothing of web pages.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
 from oldfriend.db.database import SqlValue, Transaction
-from oldfriend.domain.clock import HOUR, Micros
+from oldfriend.domain.clock import HOUR, MAX_TIME, Micros
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId
 from oldfriend.domain.messages import Message
 from oldfriend.memory.message_log import (
@@ -21,6 +22,12 @@ MAX_SEARCH_WORDS: Final = 8
 MAX_WORD_CHARS: Final = 200
 """SQLite refuses patterns that are much longer."""
 """Further words of a search are ignored."""
+MATCH_BATCH: Final = 200
+"""Matches of a search that are read at once."""
+IS_REPLY: Final = "(CASE WHEN m.role = 'companion' THEN 1 ELSE 0 END)"
+QUOTE_EDGES: Final = " \t\n.,;:!?…¡¿。，；：！？"
+QUOTE: Final = re.compile(r"[“„«‘「\"]([^“”„«»‘’「」\"]+)[”“»’」\"]")
+"""What stands between quotation marks, such as “I live in Leeds”."""
 MAX_TURN_SPAN: Final = HOUR
 """All messages of one turn are said within less."""
 RECENT_MESSAGES: Final = 200
@@ -62,12 +69,49 @@ async def list_messages_after(
 
 
 async def list_messages_containing(
-    tx: Transaction, person: PersonId, words: str, *, at: Micros, seq: int, limit: int
+    tx: Transaction, person: PersonId, words: str, *, after: Message | None = None, limit: int
 ) -> list[Message]:
-    """List the messages before a moment and a seq that contain all of these words, newest first."""
+    """List the messages after another one that contain all of these words.
+
+    People's own words come first, newest first, then the companion's replies; one that only quotes
+    what stands before it is left out.
+    """
     search_words = [each[:MAX_WORD_CHARS] for each in words.split()[:MAX_SEARCH_WORDS]]
-    if not search_words:
-        return []
+    found: list[Message] = []
+    own: list[str] | None = None
+    while search_words and len(found) < limit:
+        batch = await list_matches(tx, person, search_words, after=after)
+        if own is None and any(each.role == "companion" for each in batch):
+            matches = await list_matches(tx, person, search_words, after=None)
+            own = [each.text for each in matches if each.role != "companion"]
+        found += [
+            each
+            for each in batch
+            if each.role != "companion" or not only_quotes(each.text, own or [], search_words)
+        ]
+        if len(batch) < MATCH_BATCH:
+            break
+        after = batch[-1]
+    return found[:limit]
+
+
+def only_quotes(text: str, quoted: Sequence[str], words: Sequence[str]) -> bool:
+    """Tell whether a text has some words only where it quotes others, whole or between marks."""
+    rest = text.casefold()
+    plain = [each.casefold().strip(QUOTE_EDGES) for each in quoted]
+    for each in sorted(filter(None, plain), key=len, reverse=True):
+        rest = rest.replace(each, " ")
+    for passage in QUOTE.findall(rest):
+        part = passage.strip(QUOTE_EDGES)
+        if part and any(part in each for each in plain):
+            rest = rest.replace(passage, " ")
+    return not all(each.casefold() in rest for each in words)
+
+
+async def list_matches(
+    tx: Transaction, person: PersonId, search_words: Sequence[str], *, after: Message | None
+) -> list[Message]:
+    """List the next matches after a message, replies last and each newest first."""
     values: dict[str, SqlValue] = {}
     for index, word in enumerate(search_words):
         values |= {
@@ -78,13 +122,15 @@ async def list_messages_containing(
     rows = await tx.rows(
         f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
            WHERE m.person = :person AND m.replaced_at IS NULL AND m.role <> 'marker'
-           AND (m.said_at < :at OR (m.said_at = :at AND {MESSAGE_PLACE} < {GIVEN_PLACE}))
+           AND ({IS_REPLY} > :reply OR ({IS_REPLY} = :reply AND (m.said_at < :at
+             OR (m.said_at = :at AND {MESSAGE_PLACE} < {GIVEN_PLACE}))))
            AND {condition}
-           ORDER BY m.said_at DESC, {MESSAGE_PLACE} DESC LIMIT :limit""",
+           ORDER BY {IS_REPLY}, m.said_at DESC, {MESSAGE_PLACE} DESC LIMIT :limit""",
         person=person,
-        at=at,
-        seq=seq,
-        limit=limit,
+        reply=int(after is not None and after.role == "companion"),
+        at=MAX_TIME if after is None else after.at,
+        seq=0 if after is None else after.seq,
+        limit=MATCH_BATCH,
         **values,
     )
     return [parse_message_row(row) for row in rows]

@@ -20,6 +20,7 @@ from oldfriend.domain.ids import ObjectId, PersonId
 from oldfriend.domain.memories import (
     LIVE_STATUSES,
     NEVER_BELIEVED,
+    QUOTE_KEY,
     JournalEntry,
     ObjectKind,
     Status,
@@ -94,6 +95,18 @@ HELD_THEN_SQL: Final[Mapping[str, str]] = {
     "entity": "v.ended_at IS NULL",
 }
 """What held then, as far as is known now, as an SQL condition on each table."""
+FOLDED_SQL: Final = f"""memory q
+    JOIN evidence e ON e.person = q.person AND e.object = q.id
+      AND e.stance = 'supports' AND e.withdrawn_at IS NULL
+    JOIN evidence f ON f.person = e.person AND f.message = e.message AND f.object <> e.object
+      AND f.stance = 'supports' AND f.withdrawn_at IS NULL
+    JOIN memory w ON w.person = f.person AND w.id = f.object
+    WHERE q.person = :person AND q.kind = 'fact' AND q.is_by_person = 0 AND q.is_pinned = 0
+    AND ((q.key = '{QUOTE_KEY}' AND w.key <> '{QUOTE_KEY}'
+        AND replace(f.quote, e.quote, '') <> f.quote)
+      OR (q.key <> '{QUOTE_KEY}' AND w.kind = 'event' AND w.text = q.text))"""
+"""The facts (q) that say nothing beyond another belief (w) that was learned from the same words: a
+sentence kept as it was said, and an event told once more as a fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +137,14 @@ class BeliefFilter:
     def is_live_only(self) -> bool:
         """Whether only live beliefs match."""
         return not self.with_ended and self.statuses <= LIVE_STATUSES
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether what says nothing beyond another belief is listed beneath that one alone.
+
+        A list that is narrowed down folds nothing, as the other belief might not be in it.
+        """
+        return self.is_live_only and not self.excludes_summaries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +237,28 @@ async def count_tags(tx: Transaction, person: PersonId) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
 
 
+async def list_folded(
+    tx: Transaction,
+    person: PersonId,
+    belief_filter: BeliefFilter,
+    covers: Sequence[ObjectId] | None = None,
+) -> dict[ObjectId, tuple[ObjectId, ...]]:
+    """List by belief the ids of what is folded beneath it, oldest first; only of ``covers``, if
+    given.
+    """
+    if not belief_filter.is_folded or (covers is not None and not covers):
+        return {}
+    values: dict[str, SqlValue] = {}
+    select = build_folded_select(belief_filter, values, "w.id, q.id")
+    if covers is not None:
+        select = f"{select} AND {build_in_clause('w.id', 'cover', covers, values)}"
+    rows = await tx.rows(f"{select} ORDER BY q.learned_at, q.id", person=person, **values)
+    folded: dict[ObjectId, dict[ObjectId, None]] = {}
+    for cover, each in rows:
+        folded.setdefault(ObjectId(cover), {})[ObjectId(each)] = None
+    return {cover: tuple(each) for cover, each in folded.items()}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeliefText:
     """All text of a belief in one string."""
@@ -228,7 +271,7 @@ class BeliefText:
 async def list_belief_texts(
     tx: Transaction, person: PersonId, belief_filter: BeliefFilter
 ) -> list[BeliefText]:
-    """List the texts of all matching beliefs, now or as they were decided at the time."""
+    """List the texts of all matching beliefs, also folded ones, now or as decided at the time."""
     select, values = build_select(belief_filter, with_text=True)
     if not select:
         return []
@@ -308,7 +351,8 @@ def build_table_select(
         else f", {TEXT_SQL[table] if belief_filter.as_of is None else 'c.after'} AS told"
     )
     conditions = "".join(
-        f" AND {each}" for each in build_conditions(table, belief_filter, values, kinds)
+        f" AND {each}"
+        for each in build_conditions(table, belief_filter, values, kinds, with_folded=with_text)
     )
     return f"""SELECT {group} AS grp, {level} AS lvl, CAST({value} AS DOUBLE PRECISION) AS val,
         v.id AS id, {kind} AS kind{text_column} FROM {table} v {join}
@@ -330,6 +374,7 @@ def build_conditions(
     belief_filter: BeliefFilter,
     values: dict[str, SqlValue],
     kinds: Collection[ObjectKind],
+    with_folded: bool,
 ) -> Iterator[str]:
     """Yield the SQL conditions on a row, now or as of a moment; adds their parameters to
     ``values``.
@@ -352,10 +397,33 @@ def build_conditions(
         )
         if table == "summary":
             yield "v.is_active = 1" if is_now else """c.after LIKE '%"is_active": true%'"""
+    if table == "memory" and belief_filter.is_folded and not with_folded:
+        yield f"v.id NOT IN ({build_folded_select(belief_filter, values, 'q.id')})"
     if table != "summary":
         yield from build_state_conditions(
             belief_filter, values, is_now=is_now, is_memory=table == "memory"
         )
+
+
+def build_folded_select(
+    belief_filter: BeliefFilter, values: dict[str, SqlValue], columns: str
+) -> str:
+    """Build the SELECT of what is folded, now or as of a moment; adds its parameters."""
+    held = ""
+    for alias in ("q", "w"):
+        if belief_filter.as_of is not None:
+            values["at"] = belief_filter.as_of
+            held += f""" AND EXISTS (SELECT 1 FROM change d WHERE d.person = :person
+                AND d.object = {alias}.id AND d.learned_at <= :at
+                AND (d.ended_at IS NULL OR d.ended_at > :at)
+                AND d.after LIKE '%"ended_at": null%')"""
+        elif belief_filter.said_until is not None:
+            values["said"] = belief_filter.said_until
+            conditions = f"{SAID_SQL['memory']} AND {HELD_THEN_SQL['memory']}"
+            held += f" AND {conditions.replace('v.', f'{alias}.')}"
+        else:
+            held += f" AND {alias}.ended_at IS NULL"
+    return f"SELECT {columns} FROM {FOLDED_SQL}{held}"
 
 
 def build_state_conditions(

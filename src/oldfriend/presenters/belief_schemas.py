@@ -131,6 +131,13 @@ class BeliefSchema(Schema):
     etag: str | None = field(
         default=None, metadata=describe("The value to send as If-Match when editing it.")
     )
+    folded: tuple[str, ...] = field(
+        default=(),
+        metadata=describe(
+            "The ids of beliefs from the same words that say nothing beyond this one; lists show "
+            "them beneath it."
+        ),
+    )
     words: tuple[EvidenceSchema, ...]
 
     @classmethod
@@ -160,6 +167,7 @@ class BeliefSchema(Schema):
             confidence=None,
             times_seen=None,
             etag=None if belief.base is None else format_etag(belief.base),
+            folded=belief.folded,
             words=tuple(EvidenceSchema.from_domain(each) for each in belief.evidence),
         )
         extra = {

@@ -1,9 +1,10 @@
 """Tasks: reminders and to-dos, for the API and the command line."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Literal, Self
 
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import SECOND, Micros, from_micros
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.tasks.calendar_files import CalendarEntry
 from oldfriend.tasks.task import Task, TaskKind, TaskStatus
@@ -19,6 +20,17 @@ class TaskChoiceSchema(Schema):
     answer: str = field(metadata=describe("The words that choose it."))
 
 
+def format_end(
+    due_at: Micros | None, duration_s: int | None, *, is_all_day: bool, zone: str
+) -> str | None:
+    """Format when something ends: a time, or the last of whole days; None if that is not known."""
+    if due_at is None or duration_s is None:
+        return None
+    if not is_all_day:
+        return format_time(due_at + duration_s * SECOND, zone)
+    return str(from_micros(due_at, zone).date() + timedelta(seconds=duration_s, days=-1))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSchema(Schema):
     """A reminder or a to-do."""
@@ -32,7 +44,13 @@ class TaskSchema(Schema):
         )
     )
     due: str | None = field(metadata=describe("When it is due next; null without a time."))
+    until: str | None = field(
+        metadata=describe("When it ends: a time, or the last of whole days; null if not known.")
+    )
     is_date_only: bool = field(metadata=describe("Whether only a day was told."))
+    is_all_day: bool = field(
+        metadata=describe("Whether a calendar told it as lasting for whole days.")
+    )
     rrule: str | None = field(metadata=describe("How it repeats, by RFC 5545; null: once."))
     repeats: str | None = field(
         metadata=describe("How it repeats in the person's words; null if it was not said in words.")
@@ -60,7 +78,9 @@ class TaskSchema(Schema):
             kind=task.kind,
             status=task.status,
             due=format_time(task.due_at, zone),
+            until=format_end(task.due_at, task.duration_s, is_all_day=task.is_all_day, zone=zone),
             is_date_only=task.is_date_only,
+            is_all_day=task.is_all_day,
             rrule=task.rrule,
             repeats=(task.time_words or None) if task.rrule else None,
             question=wording.ask(task) if is_asking else None,
@@ -91,6 +111,10 @@ class CalendarEntrySchema(Schema):
 
     text: str
     due: str | None = field(metadata=describe("When it is due next; null without a time."))
+    until: str | None = field(
+        metadata=describe("When it ends: a time, or the last of whole days; null if not known.")
+    )
+    is_all_day: bool = field(metadata=describe("Whether it lasts for whole days."))
     rrule: str | None = field(metadata=describe("How it repeats, by RFC 5545; null: once."))
     state: Literal["new", "moved", "ended", "known", "full"] = field(
         metadata=describe(
@@ -109,6 +133,10 @@ class CalendarEntrySchema(Schema):
         return cls(
             text=entry.text,
             due=format_time(entry.due_at, zone),
+            until=format_end(
+                entry.due_at, entry.duration_s, is_all_day=entry.is_date_only, zone=zone
+            ),
+            is_all_day=entry.is_date_only,
             rrule=entry.rrule,
             state=changed if decision.saved else "full" if decision.is_full else "known",
         )

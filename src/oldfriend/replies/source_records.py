@@ -96,7 +96,7 @@ async def find_task_record(tx: Transaction, person: Person, source: str) -> Sour
         asked,
         quote=task.text,
         due_at=task.due_at,
-        is_date_only=task.is_date_only and not task.rrule,
+        is_date_only=task.is_told_by_day,
         is_delivered=task.status == "delivered",
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from importlib import import_module
 from itertools import islice, takewhile
 from types import ModuleType
@@ -23,6 +23,9 @@ MAX_TEXT_CHARS: Final = 300
 MAX_PAST_TIMES: Final = 2_000
 """So often a monthly or yearly series may have come before; others are found without counting."""
 MAX_UID_CHARS: Final = 300
+DAY_S: Final = 86_400
+MAX_DURATION_S: Final = 366 * DAY_S
+"""What lasts longer is told by its beginning only."""
 PRODUCT: Final = "-//Oldfriend//Tasks//EN"
 OWN_UID_SUFFIX: Final = "@oldfriend"
 """Ends the ids of tasks in our own calendars."""
@@ -41,6 +44,8 @@ class CalendarEntry:
 
     text: str
     due_at: Micros | None = None
+    is_date_only: bool = False  # it is of whole days
+    duration_s: int | None = None  # of whole days, if only days are told; None: without an end
     rrule: str | None = None
     starts_at: Micros | None = None  # from which a series counts
     zone: str | None = None  # of a series; None: that of the person
@@ -86,6 +91,10 @@ def build_component(library: ModuleType, task: Task) -> "Component":
         return component
     begin = from_micros(find_begin(task) or task.due_at, task.zone)
     component.add("dtstart", begin.date() if task.is_date_only else begin)
+    if task.duration_s is not None:
+        first = begin.date() if task.is_date_only else begin.astimezone(UTC)
+        end = first + timedelta(seconds=task.duration_s)
+        component.add("dtend", end.astimezone(begin.tzinfo) if isinstance(end, datetime) else end)
     if task.rrule is not None:
         component.add("rrule", library.vRecur.from_ical(find_standard_rule(task)))
     alarm = library.Alarm()
@@ -208,11 +217,19 @@ def read_component(
     if stated is None:
         raise InvalidInput("it has no time")
     check_zone(stated)
+    is_date_only = not isinstance(stated.dt, datetime)
+    duration_s = read_duration(component, zone)
     rule = component.get("RRULE")
     if rule is None:
         due_at = to_micros(to_local(stated.dt, zone).replace(tzinfo=get_zone(zone)))
         check_years(due_at)
-        return CalendarEntry(text=text, due_at=due_at, ending="past" if due_at <= now else "")
+        return CalendarEntry(
+            text=text,
+            due_at=due_at,
+            is_date_only=is_date_only,
+            duration_s=duration_s,
+            ending="past" if due_at <= now else "",
+        )
     own_zone = find_own_zone(stated.dt, zone)
     local = to_local(stated.dt, own_zone)
     rrule = validate_rule(write_rule(rule, own_zone), local)
@@ -223,11 +240,33 @@ def read_component(
     return CalendarEntry(
         text=text,
         due_at=following,
+        is_date_only=is_date_only,
+        duration_s=duration_s,
         ending="past" if following is None else "",
         rrule=rrule,
         starts_at=to_micros(to_utc(local, own_zone)),
         zone=own_zone,
     )
+
+
+def read_duration(component: "Component", zone: str) -> int | None:
+    """Return how long an event lasts in seconds, whole days at least one; None if it has no end."""
+    if component.name != "VEVENT":
+        return None
+    start, end, length = (component.get(each) for each in ("DTSTART", "DTEND", "DURATION"))
+    is_date_only = not isinstance(start.dt, datetime)
+    lasts = timedelta() if length is None else length.dt
+    if end is not None and isinstance(end.dt, datetime) != is_date_only:
+        check_zone(end)
+        lasts = (
+            end.dt - start.dt
+            if is_date_only
+            else to_utc(to_local(end.dt, zone), zone) - to_utc(to_local(start.dt, zone), zone)
+        )
+    if is_date_only:
+        lasts = max(timedelta(days=lasts.days), timedelta(days=1))
+    seconds = int(lasts.total_seconds())
+    return seconds if 0 < seconds <= MAX_DURATION_S else None
 
 
 def check_zone(stated: "vDDDTypes") -> None:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import SECOND, Micros
+from oldfriend.domain.clock import DAY, SECOND, Micros
 from oldfriend.domain.ids import BatchId, PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Person, sanitize_text
@@ -36,6 +36,7 @@ MOVED_FIELDS: Final = (
     "rrule",
     "zone",
     "is_date_only",
+    "duration_s",
 )
 """What an import changes of a task, and its undo sets back."""
 ENDED_FIELD: Final = "status"
@@ -144,18 +145,28 @@ def list_told(entry: CalendarEntry) -> list[JsonValue]:
     if entry.ending in {"cancelled", "done"}:
         return [entry.text, None, entry.ending]
     begins = entry.due_at if entry.rrule is None else entry.starts_at
-    return build_told(entry.text, begins, entry.rrule)
+    told = build_told(entry.text, begins, entry.rrule)
+    return [*told, *tell_length(entry.duration_s, is_date_only=entry.is_date_only)]
 
 
 def list_told_of(task: Task) -> list[JsonValue]:
     """List what our own calendar would tell of a task."""
-    return build_told(task.text, find_begin(task), task.rrule)
+    told = build_told(task.text, find_begin(task), task.rrule)
+    is_day = task.is_date_only and task.due_at is not None
+    return [*told, *tell_length(task.duration_s, is_date_only=is_day)]
 
 
 def build_told(text: str, begins: Micros | None, rrule: str | None) -> list[JsonValue]:
     """Return what is told in whole seconds, with the parts of its rule in one order."""
     rule = None if rrule is None else ";".join(sorted(rrule.upper().split(";")))
     return [text, None if begins is None else begins // SECOND, rule]
+
+
+def tell_length(duration_s: int | None, *, is_date_only: bool) -> list[JsonValue]:
+    """Return what is told of how long something lasts; empty if it has an hour and no end."""
+    if is_date_only:
+        return ["days", duration_s or DAY // SECOND]
+    return [] if duration_s is None else ["seconds", duration_s]
 
 
 def tells_same_time(known: ImportedTask, entry: CalendarEntry) -> bool:
@@ -219,6 +230,8 @@ def build_entry(desk: TaskDesk, entry: CalendarEntry) -> Task:
         build_task(desk, entry.text, due_at=entry.due_at, rrule=None),
         rrule=entry.rrule,
         starts_at=entry.starts_at,
+        is_date_only=entry.is_date_only,
+        duration_s=entry.duration_s,
         zone=entry.zone or desk.scope.zone,
     )
 
@@ -392,6 +405,7 @@ def build_former(task: Task, former: Mapping[str, JsonValue], *, now: Micros) ->
             "is_date_only": bool(is_date_only),
         }:
             status = next((each for each in STATUSES if each == former.get(ENDED_FIELD)), None)
+            duration_s = former.get("duration_s")  # imports of before did not keep it
             stays = task.is_active and status in ACTIVE
             earlier = replace(
                 task,
@@ -403,6 +417,7 @@ def build_former(task: Task, former: Mapping[str, JsonValue], *, now: Micros) ->
                 rrule=rrule,
                 zone=zone,
                 is_date_only=is_date_only,
+                duration_s=duration_s if isinstance(duration_s, int) else None,
                 changed_at=now,
             )
             return catch_up(earlier, now=now) if earlier.is_active else earlier

@@ -46,6 +46,7 @@ def move_series(
         starts_at=found.due_at - found.due_at % SECOND,
         zone=desk_scope.zone,
         is_date_only=found.is_date_only,
+        duration_s=task.duration_s if task.is_date_only == found.is_date_only else None,
         rrule=rule,
         time_words="",
     )

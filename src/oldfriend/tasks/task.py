@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
 from typing import Literal, get_args
 
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import DAY, SECOND, Micros, from_micros, get_zone, to_micros
 from oldfriend.domain.ids import SHORT_ID_CHARS, ChatId, MessageId, PersonId
 from oldfriend.search.shared_topics import extract_meaning_terms
 
@@ -37,6 +38,7 @@ class Task:
     starts_at: Micros | None = None
     zone: str
     is_date_only: bool = False
+    duration_s: int | None = None  # as a calendar told it; of whole days, where only days are told
     rrule: str | None = None
     created_at: Micros
     changed_at: Micros
@@ -55,6 +57,16 @@ class Task:
         return self.status in ACTIVE
 
     @property
+    def is_all_day(self) -> bool:
+        """Whether a calendar told it as lasting for whole days."""
+        return self.is_date_only and self.duration_s is not None
+
+    @property
+    def is_told_by_day(self) -> bool:
+        """Whether its time is told as a day; a series that people ask for comes at an hour."""
+        return self.is_date_only and (self.rrule is None or self.is_all_day)
+
+    @property
     def timed_kind(self) -> TaskKind:
         """Its kind once it has a time: what was a to-do is a reminder then."""
         return "reminder" if self.kind == "todo" else self.kind
@@ -63,6 +75,34 @@ class Task:
     def spoken_of_at(self) -> Micros:
         """When it was set, changed or delivered last."""
         return max(self.changed_at, self.delivered_at or 0)
+
+
+def find_end(task: Task, at: Micros | None = None) -> Micros | None:
+    """Return when a task that is due, or comes ``at`` a time, ends; None if that is not known.
+
+    Whole days end at the midnight after the last one.
+    """
+    begins = task.due_at if at is None else at
+    if begins is None or task.duration_s is None:
+        return None
+    if not task.is_all_day:
+        return begins + task.duration_s * SECOND
+    after = list_days(task, begins)[-1] + timedelta(days=1)
+    return to_micros(datetime.combine(after, time(), get_zone(task.zone)))
+
+
+def list_days(task: Task, at: Micros) -> list[date]:
+    """List the days of a task that comes at a time, in its zone; one if its end is not known."""
+    first = from_micros(at, task.zone).date()
+    if task.duration_s is None:
+        return [first]
+    length = task.duration_s * SECOND
+    more = (
+        length // DAY - 1
+        if task.is_all_day
+        else (from_micros(at + max(length - 1, 0), task.zone).date() - first).days
+    )
+    return [first + timedelta(days=each) for each in range(max(more, 0) + 1)]
 
 
 def list_last(tasks: Sequence[Task]) -> list[Task]:

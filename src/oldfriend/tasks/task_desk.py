@@ -203,6 +203,7 @@ class TaskDesk:
             zone=self.scope.zone,
             due_at=found.due_at,
             is_date_only=found.is_date_only,
+            duration_s=task.duration_s if task.is_date_only == found.is_date_only else None,
             rrule=found.rrule,
             starts_at=found.due_at if found.rrule else None,
         )

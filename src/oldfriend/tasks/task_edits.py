@@ -101,11 +101,13 @@ def revise(
     check_to_come(due_at, desk.scope.now)
     kept = "" if rrule == ONCE else rrule or task.rrule
     revised = build_task(desk, text or task.text, due_at=due_at, rrule=kept or None)
+    is_date_only = task.is_date_only and due_at == task.due_at
     revised = replace(
         revised,
         id=task.id,
         kind=task.kind if due_at is None else task.timed_kind,
-        is_date_only=task.is_date_only and due_at == task.due_at,
+        is_date_only=is_date_only,
+        duration_s=task.duration_s if task.is_date_only == is_date_only else None,
         created_at=task.created_at,
         chat=desk.scope.chat or task.chat,
     )

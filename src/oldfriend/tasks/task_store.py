@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.db.database import Row, Transaction
-from oldfriend.domain.clock import DAY, MINUTE, Micros, from_micros
+from oldfriend.domain.clock import DAY, MINUTE, SECOND, Micros, from_micros
 from oldfriend.domain.ids import (
     MIN_ID_CHARS,
     ChatId,
@@ -19,8 +19,8 @@ from oldfriend.tasks.recurrence import find_next
 from oldfriend.tasks.task import ACTIVE, KINDS, STATUSES, Task, TaskStatus
 
 TASK_COLUMNS: Final = """id, person, chat, message, message_seq, text, time_words, language, kind,
-    status, question, due_at, starts_at, zone, is_date_only, rrule, created_at, changed_at,
-    delivered_at, project"""
+    status, question, due_at, starts_at, zone, is_date_only, duration_s, rrule, created_at,
+    changed_at, delivered_at, project"""
 READ_COLUMNS: Final = f"""{TASK_COLUMNS},
     (SELECT p.name FROM project p WHERE p.id = task.project AND p.person = task.person)"""
 NEAR: Final = 30 * MINUTE
@@ -37,13 +37,14 @@ async def save_task(tx: Transaction, task: Task) -> None:
     await tx.run(
         f"""INSERT INTO task ({TASK_COLUMNS})
            VALUES (:id, :person, :chat, :message, :message_seq, :text, :time_words, :language,
-             :kind, :status, :question, :due_at, :starts_at, :zone, :is_date_only, :rrule,
-             :created_at, :changed_at, :delivered_at, :project)
+             :kind, :status, :question, :due_at, :starts_at, :zone, :is_date_only,
+             :duration_s, :rrule, :created_at, :changed_at, :delivered_at, :project)
            ON CONFLICT (id) DO UPDATE SET message_seq = excluded.message_seq,
              text = excluded.text, time_words = excluded.time_words,
              kind = excluded.kind, status = excluded.status, question = excluded.question,
              due_at = excluded.due_at, starts_at = excluded.starts_at, zone = excluded.zone,
-             is_date_only = excluded.is_date_only, rrule = excluded.rrule,
+             is_date_only = excluded.is_date_only, duration_s = excluded.duration_s,
+             rrule = excluded.rrule,
              changed_at = excluded.changed_at, delivered_at = excluded.delivered_at
            WHERE task.person = :person""",
         id=task.id,
@@ -61,6 +62,7 @@ async def save_task(tx: Transaction, task: Task) -> None:
         starts_at=task.starts_at,
         zone=task.zone,
         is_date_only=int(task.is_date_only),
+        duration_s=task.duration_s,
         rrule=task.rrule,
         created_at=task.created_at,
         changed_at=task.changed_at,
@@ -106,16 +108,20 @@ async def list_tasks(
 ) -> list[Task]:
     """List the tasks of a person: the next due first, those without a time, then those delivered.
 
-    With ``now``, of the delivered ones only those that were delivered or put back lately.
+    With ``now``, of the delivered ones only those that were delivered or put back lately,
+    or last until later.
     """
     names = {f"status{index}": status for index, status in enumerate(statuses)}
     rows = await tx.rows(
         f"""SELECT {READ_COLUMNS} FROM task WHERE person = :person
            AND status IN ({", ".join(f":{name}" for name in names)})
-           AND (status <> 'delivered' OR delivered_at >= :since OR changed_at >= :since)
+           AND (status <> 'delivered' OR delivered_at >= :since OR changed_at >= :since
+             OR due_at + COALESCE(duration_s, 0) * :second >= :now)
            ORDER BY status = 'delivered', due_at IS NULL, due_at, created_at, id LIMIT :limit""",
         person=person,
         since=0 if now is None else now - SHOWN_FOR,
+        now=now or 0,
+        second=SECOND,
         limit=limit,
         **names,
     )
@@ -207,6 +213,7 @@ def parse_task_row(row: Row) -> Task:
         starts_at,
         zone,
         is_date_only,
+        duration_s,
         rrule,
         created_at,
         changed_at,
@@ -230,6 +237,7 @@ def parse_task_row(row: Row) -> Task:
         starts_at=starts_at,
         zone=zone,
         is_date_only=bool(is_date_only),
+        duration_s=duration_s,
         rrule=rrule,
         created_at=created_at,
         changed_at=changed_at,

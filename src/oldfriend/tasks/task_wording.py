@@ -10,7 +10,7 @@ from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.tasks.series_phrases import DAY_HOUR
-from oldfriend.tasks.task import Task
+from oldfriend.tasks.task import Task, find_end, list_days
 from oldfriend.tasks.told_time import Ambiguous, decode_guess
 
 MAX_LISTED: Final = 20
@@ -54,7 +54,18 @@ class TaskWording:
         """Format when a task is due next; empty if it has no time."""
         if task.due_at is None:
             return ""
-        return self.format_when(task.due_at, is_date_only=task.is_date_only and not task.rrule)
+        end = find_end(task)
+        if end is None:
+            return self.format_when(task.due_at, is_date_only=task.is_told_by_day)
+        first, *others = list_days(task, task.due_at)
+        if task.is_all_day:
+            name, last = ("days", others[-1]) if others else ("all_day", first)
+            day, to = self.format_date(first), self.format_date(last)
+            return str(self._pack[name]).format(day=day, first=day, last=to)
+        begins, ends = self.format_when(task.due_at), self.format_when(end)
+        if from_micros(task.due_at, self._zone).date() != from_micros(end, self._zone).date():
+            return str(self._pack["days"]).format(first=begins, last=ends)
+        return f"{begins}–{from_micros(end, self._zone):%H:%M}"
 
     def confirm(self, task: Task) -> str:
         """Say what was put on the list, with the time that is stored."""
@@ -160,7 +171,8 @@ class TaskWording:
         if not when:
             return ""
         is_overdue = task.status == "open" and (task.due_at or 0) <= self._now
-        if task.status == "delivered" or is_overdue:
+        is_on = (find_end(task) or 0) > self._now
+        if (task.status == "delivered" or is_overdue) and not is_on:
             return self.say("list_delivered", when=when)
         if task.rrule:
             words = task.time_words or self._pack["repeats"].get(name_frequency(task.rrule))

@@ -108,8 +108,9 @@ def send_calendar(task_json: dict[str, JsonValue], reports: ReportWriter) -> Non
     except InvalidInput as error:
         raise ImportRefused(str(error)) from error
     for each in entries:
-        told = [each.text, each.due_at, each.rrule, each.starts_at, each.zone, each.uid]
-        reports.write(["entry", *told, each.stamped_at, each.ending])
+        told = [each.text, each.due_at, each.rrule, each.starts_at, each.zone]
+        lasts = [each.is_date_only, each.duration_s]
+        reports.write(["entry", *told, *lasts, each.uid, each.stamped_at, each.ending])
     for line in unused:
         reports.write(["unused", line])
 

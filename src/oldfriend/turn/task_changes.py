@@ -25,6 +25,7 @@ def dump_times(task: Task) -> dict[str, JsonValue]:
         "rrule": task.rrule,
         "zone": task.zone,
         "is_date_only": task.is_date_only,
+        **({} if task.duration_s is None else {"duration_s": task.duration_s}),
     }
 
 
@@ -39,9 +40,11 @@ def restore_times(task: Task, change: JsonValue, *, now: Micros) -> Task | None:
                 "rrule": str() | None as rrule,
                 "zone": str(zone),
                 "is_date_only": bool(is_date_only),
+                **others,
             },
             dict() as after,
         ] if after == dump_times(task):
+            duration_s = others.get("duration_s")
             is_moved = due_at != task.due_at or rrule != task.rrule
             former = replace(
                 task,
@@ -52,6 +55,7 @@ def restore_times(task: Task, change: JsonValue, *, now: Micros) -> Task | None:
                 rrule=rrule,
                 zone=zone,
                 is_date_only=is_date_only,
+                duration_s=duration_s if isinstance(duration_s, int) else None,
                 changed_at=now,
             )
             return catch_up(former, now=now) if former.is_active else former

@@ -30,6 +30,7 @@ RULE_TOOLS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """The tools that do the same as the handlers: where something is changed, and where it is read."""
 NEW_TASK: Final = "set_reminder"
+NEW_GOAL: Final = "set_goal"
 BY_RULES: Final = {"by": "rules"}
 
 
@@ -132,5 +133,7 @@ def find_tool(handled: HandledRequest) -> str:
         isinstance(each, SaveTask) and each.earlier is None for each in handled.changes
     ):
         return NEW_TASK
+    if any(isinstance(each, GoalChange) and each.earlier is None for each in handled.changes):
+        return NEW_GOAL
     changing, reading = RULE_TOOLS.get(handled.name, ("", ""))
     return changing if handled.changes else reading

@@ -145,7 +145,11 @@ async def list_beliefs(
     cursor: CursorParam = None,
     limit: LimitParam = 50,
 ) -> BeliefPageSchema:
-    """Return a page of beliefs, by kind or, with ``q``, the best matches first."""
+    """Return a page of beliefs, by kind or, with ``q``, the best matches first.
+
+    What only repeats another belief's words is among that one's `folded`, unless the list is
+    narrowed down to a status, a subject or a tag, to pinned beliefs, or includes ended ones.
+    """
     if q is not None and q.strip():
         return await list_matches(me, hub, belief_filter, q.strip(), cursor, limit)
     after = None if cursor is None else decode_cursor(cursor)
@@ -177,7 +181,7 @@ async def list_matches(
     found = await search_belief_ids(hub.app.db, hub.app.embedder, me.person, words, belief_filter)
     page = found.ids[start : start + limit]
     async with hub.app.db.begin_read() as tx:
-        beliefs = await list_beliefs_by_id(tx, me.person.id, page, at=belief_filter.as_of)
+        beliefs = await list_beliefs_by_id(tx, me.person.id, page, belief_filter)
     is_last = start + limit >= len(found.ids)
     return build_page(
         beliefs,

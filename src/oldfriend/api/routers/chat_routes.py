@@ -91,7 +91,7 @@ class MessagePageSchema(Schema):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageSearchPageSchema(Schema):
-    """A page of messages that match a search, the newest first."""
+    """A page of messages that match a search: people's own words first, then replies."""
 
     items: tuple[MessageSchema, ...]
     next: str | None = field(
@@ -169,10 +169,14 @@ async def search_messages(
     ] = None,
     limit: LimitParam = 20,
 ) -> MessageSearchPageSchema:
-    """List the messages that contain all of these words, the newest first."""
+    """List the messages that contain all of these words, the newest first, replies after them.
+
+    A reply that has the words only where it quotes one of these messages is left out.
+    """
+    person = me.person.id
     async with hub.app.db.begin_read() as tx:
-        at, seq = await get_position(tx, me.person.id, cursor)
-        found = await list_messages_containing(tx, me.person.id, q, at=at, seq=seq, limit=limit + 1)
+        after = None if cursor is None else await get_message(tx, person, MessageId(cursor))
+        found = await list_messages_containing(tx, person, q, after=after, limit=limit + 1)
         page = found[:limit]
         with_audio = await list_messages_with_audio(tx, me.person.id, [each.id for each in page])
         groups = await list_group_chats(tx, me.person.id)

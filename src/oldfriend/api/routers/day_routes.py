@@ -9,16 +9,14 @@ from typing import Annotated, Final, Literal, Self
 from fastapi import APIRouter, Path
 
 from oldfriend.api.auth import CurrentUser, HubDep
+from oldfriend.api.day_plans import PlannedItemSchema, get_day_start, load_plans
 from oldfriend.api.problem_json import ApiError
 from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_times import get_told_zone
-from oldfriend.domain.clock import DAY, Micros, from_micros, parse_timestamp
+from oldfriend.domain.clock import DAY, Micros, from_micros
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import StoredBelief, Summary
-from oldfriend.domain.messages import Person
-from oldfriend.goals.goal import Goal
-from oldfriend.goals.goal_store import list_goals
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.validation.text_quality import is_prose
 from oldfriend.memory.calendar_days import (
@@ -36,8 +34,6 @@ from oldfriend.memory.groups import list_group_chats
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_sentences import tell_belief
 from oldfriend.presenters.message_schemas import MessageSchema
-from oldfriend.tasks.task import Task
-from oldfriend.tasks.task_store import find_next_time, list_tasks
 
 MAX_EVENTS: Final = 3
 MAX_DAY_MESSAGES: Final = 200
@@ -81,16 +77,6 @@ class DueItemSchema(Schema):
             text_language=told.language,
             status=belief.status,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedItemSchema(Schema):
-    """A task or a goal that is due on a day."""
-
-    id: str
-    kind: Literal["task", "goal"]
-    text: str
-    at: str | None = field(metadata=describe("When on this day; null if only the day was told."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,12 +407,6 @@ def get_next_month(first: date) -> date:
         ) from error
 
 
-def get_day_start(day: date, zone: str) -> Micros:
-    """Return the start of a day in a zone."""
-    at, _ = parse_timestamp(day.isoformat(), zone)
-    return at
-
-
 def format_month(at: Micros, zone: str) -> str:
     """Format the month of a time as YYYY-MM."""
     return f"{from_micros(at, zone):%Y-%m}"
@@ -438,59 +418,6 @@ def count_by_day(said: Mapping[Micros, int], zone: str) -> dict[date, int]:
     for at, count in said.items():
         counts[from_micros(at, zone).date()] += count
     return dict(counts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plans:
-    """The active tasks and the open goals of a person."""
-
-    tasks: Sequence[Task]
-    goals: Sequence[Goal]
-    zone: str
-
-    def list_times(self, *, after: Micros) -> list[Micros]:
-        """List when each is due next, and a series when it is due behind a moment, too."""
-        times = [*(each.due_at for each in self.tasks), *(each.deadline for each in self.goals)]
-        times += [find_next_time(each, after=after) for each in self.tasks]
-        return [each for each in times if each is not None]
-
-    def group_by_day(self, since: Micros, until: Micros) -> dict[date, list[PlannedItemSchema]]:
-        """Group what is due in a span by day, a series once a day; goals come last."""
-        found = [
-            (at, each) for each in self.tasks for at in self.list_task_times(each, since, until)
-        ]
-        days: defaultdict[date, list[PlannedItemSchema]] = defaultdict(list)
-        for at, task in sorted(found, key=lambda each: each[0]):
-            is_day = task.is_date_only and not task.rrule
-            when = None if is_day else format_time(at, self.zone)
-            item = PlannedItemSchema(id=task.id, kind="task", text=task.text, at=when)
-            days[from_micros(at, self.zone).date()].append(item)
-        for goal in self.goals:
-            if goal.deadline is not None and since <= goal.deadline < until:
-                item = PlannedItemSchema(id=goal.id, kind="goal", text=goal.text, at=None)
-                days[from_micros(goal.deadline, self.zone).date()].append(item)
-        return days
-
-    def list_task_times(self, task: Task, since: Micros, until: Micros) -> list[Micros]:
-        """List when a task is due in a span, at most once a day."""
-        at = task.due_at
-        if at is None or not task.rrule or task.starts_at is None:
-            return [at] if at is not None and since <= at < until else []
-        times: list[Micros] = []
-        if at < since:
-            at = find_next_time(task, after=Micros(since - 1))
-        while at is not None and at < until:
-            times.append(at)
-            following = from_micros(at, self.zone).date() + timedelta(days=1)
-            morning = Micros(get_day_start(following, self.zone) - 1)
-            at = find_next_time(task, after=morning)
-        return times
-
-
-async def load_plans(tx: Transaction, person: Person) -> Plans:
-    """Load what a person is to be reminded of, and their open goals."""
-    goals = [each.goal for each in await list_goals(tx, person.id)]
-    return Plans(tasks=await list_tasks(tx, person.id), goals=goals, zone=person.zone)
 
 
 async def list_dated_beliefs(

@@ -22,7 +22,7 @@ from oldfriend.search.shared_topics import extract_meaning_terms
 from oldfriend.search.tokenizer import collect_content_terms
 from oldfriend.tasks.day_parts import find_month_end
 from oldfriend.tasks.recurrence import find_next, to_utc
-from oldfriend.tasks.task import Task, list_about
+from oldfriend.tasks.task import Task, find_end, list_about
 from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.tasks.task_wording import TaskWording
@@ -185,8 +185,7 @@ def list_task_entries(
     return [
         Entry(
             at=at,
-            when=named
-            or wording.format_when(at, is_date_only=task.is_date_only and not task.rrule),
+            when=named or wording.format_task_time(replace(task, due_at=at)),
             text=task.text,
             source=source,
             record=task.id,
@@ -309,16 +308,17 @@ def start_of(day: date, zone: str) -> Micros:
 
 
 def list_times(task: Task, since: Micros, until: Micros) -> list[Micros]:
-    """List when a task is due in a span; a series more than once."""
+    """List when a task is due or goes on in a span; a series more than once."""
     if task.due_at is None or task.due_at >= until:
         return []
+    is_on = task.due_at >= since or (find_end(task) or 0) > since
     if not task.rrule or task.starts_at is None:
-        return [task.due_at] if task.due_at >= since else []
+        return [task.due_at] if is_on else []
     times: list[Micros] = []
     start = from_micros(task.starts_at, task.zone).replace(tzinfo=None)
     at: Micros | None = task.due_at
     while at is not None and at < until and len(times) < MAX_LINES:
-        if at >= since:
+        if at >= since or (find_end(task, at) or 0) > since:
             times.append(at)
         at = find_next(task.rrule, start, task.zone, after=at)
     return times

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import MAX_TIME
 from oldfriend.domain.messages import Message
 from oldfriend.lang.command_menu import CommandMenu, read_command
 from oldfriend.memory.belief_views import list_memories
@@ -123,9 +122,7 @@ class MemoryDesk:
             return self.tell(self.say["search_usage"])
         first = self.context.utterance.messages[0]
         async with self.context.db.begin_read() as tx:
-            found = await list_messages_containing(
-                tx, first.person, words, at=MAX_TIME, seq=0, limit=2 * MAX_FOUND
-            )
+            found = await list_messages_containing(tx, first.person, words, limit=2 * MAX_FOUND)
         asked = {each.id for each in self.context.utterance.messages}
         shown = [each for each in found if each.id not in asked and read_command(each.text) is None]
         shown = [each for each in shown if each.role != "companion"] or shown

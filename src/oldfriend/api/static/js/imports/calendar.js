@@ -1,7 +1,8 @@
 // The preview of a calendar file: what is to come, what of it is new, and the result.
 import { html } from "../html.js";
 import { followLink } from "../router.js";
-import { t, formatTime, formatWeekday } from "../i18n.js";
+import { formatTaskTime } from "../memory/labels.js";
+import { t } from "../i18n.js";
 import { importCalendar, dismissCalendar } from "./api.js";
 
 const MAX_SHOWN = 12;
@@ -40,5 +41,5 @@ const compareDue = (one, other) => (one.due ? Date.parse(one.due) : Infinity) - 
 /** The title in a line about an entry that is not used; the reason behind it is English. @param {string} line */
 const findTitle = (line) => line.slice(0, Math.max(line.lastIndexOf(": "), 0)) || line;
 
-/** @param {{due: string | null}} entry */
-const formatDue = ({ due }) => (due ? `${formatWeekday(due)}, ${formatTime(due)}` : t("tasks_todo"));
+/** @param {any} entry */
+const formatDue = (entry) => (entry.due ? formatTaskTime(entry) : t("tasks_todo"));

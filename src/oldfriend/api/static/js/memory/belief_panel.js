@@ -11,7 +11,7 @@ import * as beliefList from "./belief_list.js";
 import { StrengthChart } from "./chart.js";
 import { openForget, sendVerdict, reject, separate } from "./decisions.js";
 import { EditForm, MergeForm } from "./edit_form.js";
-import { Quote } from "./belief_row.js";
+import { FoldedBeliefs, Quote } from "./belief_row.js";
 import { formatDecision, dropRepeatedQuotes, formatConfidence, formatStatus, formatOwnTime } from "./labels.js";
 
 const MAX_QUOTES = 12;
@@ -59,7 +59,7 @@ export function BeliefPanel({ id }) {
     ${openForm === "edit" && html`<${EditForm} belief=${belief} onDone=${onDone} reload=${load} />`}
     ${openForm === "merge" && html`<${MergeForm} belief=${belief} onDone=${onDone} />`}
     ${spansDays(belief.course) && html`<h4>${t("memory_strength")}</h4><${StrengthChart} course=${belief.course} />`}
-    <${Evidence} belief=${belief} />
+    <${Evidence} belief=${belief} /><${FoldedBeliefs} ids=${belief.folded} />
     <${History} id=${belief.id} steps=${steps} />
     <${Details} belief=${belief} />`;
 }

@@ -1,9 +1,11 @@
 // The row of one belief: its sentence, its quotes, how sure it is, and its actions.
+import { useEffect, useState } from "../../vendor/hooks.js";
 import { showMessage } from "../chat.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { followLink } from "../router.js";
 import { channelName, formatShortDay, isSaidIn, t } from "../i18n.js";
+import { memoryApi } from "./api.js";
 import * as beliefList from "./belief_list.js";
 import { openForget, sendVerdict, reject } from "./decisions.js";
 import { dropRepeatedQuotes, formatFrequency, formatStatus, formatOwnTime } from "./labels.js";
@@ -30,6 +32,7 @@ export function BeliefRow({ belief }) {
         ${status && mark !== "gone" && html` <span class="pill">${status}</span>`}</p>
       <p class="line-why">${time && html`<span>${time}</span>`}${quote && html`<${Quote} quote=${quote} hasDate=${!time} sentence=${belief.sentence} />`}${frequency && html`<span>${frequency}</span>`}${
         belief.kind === "pattern" && belief.course.length > 1 && html`<${Sparkline} belief=${belief} />`}</p>
+      <${FoldedBeliefs} ids=${belief.folded} />
     </div>
     ${!beliefList.day.value && !belief.ended_at && html`<${RowActions} belief=${belief} />`}
   </article>`;
@@ -39,6 +42,26 @@ export function BeliefRow({ belief }) {
 export function RejectedRow({ belief, undo }) {
   return html`<article class="belief line is-taken-back"><p class="taken-back"><span role="status">${t("wrong_done", { text: belief.sentence })}</span>
     <button onClick=${undo}>${t("undo")}</button></p></article>`;
+}
+
+/** What was learned from the same words and says nothing beyond the row above it; loaded once it is opened.
+ * @param {{ids: string[]}} props */
+export function FoldedBeliefs({ ids }) {
+  const [isOpen, setOpen] = useState(false);
+  const [beliefs, setBeliefs] = useState([]);
+  const [error, setError] = useState("");
+  const load = async () => {
+    try {
+      setBeliefs((await Promise.all(ids.map((id) => memoryApi.belief(id)))).filter((each) => !each.ended_at));
+      setError("");
+    } catch (failure) {
+      setError(failure.message || t("lost"));
+    }
+  };
+  useEffect(() => void (isOpen && load()), [isOpen, ids.join(), beliefList.decisionCount.value]);
+  if (!ids.length) return null;
+  return html`<details class="folded" open=${isOpen} onToggle=${({ currentTarget }) => setOpen(currentTarget.open)}><summary>${t("memory_folded", { count: ids.length })}</summary>
+    ${error && html`<p class="bad" role="alert">${error}</p>`}${isOpen && beliefs.map((each) => html`<${BeliefRow} key=${each.id} belief=${each} />`)}</details>`;
 }
 
 /** A quote that supports or contradicts a belief; a click shows its message in the chat. */

@@ -1,5 +1,5 @@
 // Labels of a belief: confidence, frequency, dates and status in words.
-import { language, formatShortDay, t } from "../i18n.js";
+import { language, formatShortDay, formatTime, formatWeekday, t } from "../i18n.js";
 
 const SURE = 0.85;
 const FAIRLY_SURE = 0.6;
@@ -108,6 +108,16 @@ function toMiddays(from, to) {
 function formatDayRange(from, to) {
   const [first, last] = [formatDate(from), formatDate(to)];
   return first === last ? first : `${first} – ${last}`;
+}
+
+/** When a task or an entry of a calendar is: its first day with its hours, all day, or from day to day.
+ * @param {{due: string, until: string | null, is_all_day: boolean}} task @param {string} first @param {boolean} isDayOnly */
+export function formatTaskTime({ due, until, is_all_day: isAllDay }, first = formatWeekday(due), isDayOnly = false) {
+  if (isAllDay) return until && until !== due.slice(0, "2026-12-31".length) ? `${first} – ${formatWeekday(`${until}T12:00`)}` : `${first}, ${t("tasks_all_day")}`;
+  if (isDayOnly) return first;
+  if (!until) return `${first}, ${formatTime(due)}`;
+  const last = formatWeekday(until);
+  return formatWeekday(due) === last ? `${first}, ${formatTime(due)}–${formatTime(until)}` : `${first}, ${formatTime(due)} – ${last}, ${formatTime(until)}`;
 }
 
 /** An ISO date without a time, in words. @param {string} iso such as 2026-03-14 */

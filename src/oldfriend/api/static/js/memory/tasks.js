@@ -2,10 +2,11 @@
 import { useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { html } from "../html.js";
-import { findOtherZone, formatLocal, formatTime, formatWeekday, isToday, language, t } from "../i18n.js";
+import { findOtherZone, formatLocal, formatWeekday, isToday, language, t } from "../i18n.js";
 import { ActionStatus, useRowActions } from "./undo_toast.js";
 import * as beliefList from "./belief_list.js";
 import { memoryApi } from "./api.js";
+import { formatTaskTime } from "./labels.js";
 
 const ENDED_PHRASES = { done: "tasks_done_told", cancelled: "tasks_cancelled_told" }; // message after ending a task
 const EVENING_HOUR = 19; // hour from which on "this evening" is not offered
@@ -102,11 +103,12 @@ function Add({ actions }) {
 }
 
 /** When a task is or was due; "" without a time. @param {any} task */
-function formatWhen({ due, is_date_only, status, kind, rrule }) {
+function formatWhen(task) {
+  const { due, until, is_date_only: isDateOnly, status, kind, rrule } = task;
   if (!due) return kind === "todo" ? t("tasks_todo") : "";
-  const day = isToday(due) ? t("tasks_today") : formatWeekday(due);
-  const when = is_date_only && !rrule ? day : `${day}, ${formatTime(due)}`;
-  return t(status === "delivered" ? "tasks_was_due" : "tasks_due", { when });
+  const when = formatTaskTime(task, isToday(due) ? t("tasks_today") : formatWeekday(due), isDateOnly && !rrule);
+  const isOver = !until || new Date(task.is_all_day ? `${until}T23:59:59` : until) < new Date();
+  return t(status === "delivered" && isOver ? "tasks_was_due" : "tasks_due", { when });
 }
 
 /** How a task repeats, in the person's words if known; "" if it does not. @param {any} task */

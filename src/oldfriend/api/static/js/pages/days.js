@@ -15,7 +15,7 @@ import { useLiveUpdates } from "../live_updates.js";
 import { NotFound } from "../not_found.js";
 import { followLink, navigate, subpath } from "../router.js";
 import * as store from "../store.js";
-import { channelName, formatDay, language, t, formatTime } from "../i18n.js";
+import { channelName, formatDay, formatWeekday, language, t, formatTime } from "../i18n.js";
 
 const MONTH = /^\d{4}-\d{2}$/;
 const MAX_DUE = 2; // due items shown in a cell
@@ -98,7 +98,7 @@ const heatLevel = (messages, max) => messages && 1 + Math.round((3 * Math.log1p(
 function Cell({ day, summary, max }) {
   const number = Number(day.slice(8));
   if (!summary) return html`<span><span class="number">${number}</span></span>`;
-  const description = [t("days_cell", { day: formatDay(`${day}T12:00`), count: summary.messages }), ...summary.happened.map((each) => each.text), ...summary.due.map(formatDueItem), ...summary.planned.map(formatPlan)];
+  const description = [t("days_cell", { day: formatDay(`${day}T12:00`), count: summary.messages }), ...summary.happened.map((each) => each.text), ...summary.due.map(formatDueItem), ...summary.planned.map((each) => formatPlan(each, day))];
   const due = [...summary.due, ...summary.planned];
   return html`<a href=${`/days/${day}`} onClick=${followLink}><span class="visually-hidden">${description.join("; ")}</span><span class="cell" aria-hidden="true">
     <span class="number">${number}</span>
@@ -112,13 +112,20 @@ function Cell({ day, summary, max }) {
 /** The kind whose sign a due item has: tasks and goals have that of a promise. @param {{kind: string}} item */
 const iconOf = ({ kind }) => (["task", "goal"].includes(kind) ? "commitment" : kind);
 
-/** A task or goal of a day with its time, if it has one. @param {{at: string | null, text: string}} item */
-const formatPlan = ({ at, text }) => (at ? `${formatTime(at)} ${text}` : text);
+/** A task or goal of a day with its time, if it has one; of what goes on longer, until when.
+ * @param {{at: string | null, until: string | null, is_all_day: boolean, text: string}} item @param {string} day */
+function formatPlan({ at, until, is_all_day: isAllDay, text }, day) {
+  const isLastDay = until?.slice(0, day.length) === day;
+  if (at) return `${formatTime(at)}${until && isLastDay ? `–${formatTime(until)}` : ""} ${text}`;
+  if (!until) return text;
+  if (isLastDay && isAllDay) return `${text} · ${t("tasks_all_day")}`;
+  return `${text} · ${t("days_until", { when: isLastDay ? formatTime(until) : formatWeekday(isAllDay ? `${until}T12:00` : until) })}`;
+}
 
-/** @param {{items: any[]}} props */
-function Planned({ items }) {
+/** @param {{items: any[], day: string}} props */
+function Planned({ items, day }) {
   return html`<section><h3>${t("days_planned")}</h3><ul role="list">${items.map((each) => html`<li key=${each.id} class="happening">
-    <${KindIcon} kind=${iconOf(each)} /><a href="/memory" onClick=${followLink}>${formatPlan(each)}</a>${each.kind === "goal" && html` <span class="pill">${t("goals_title")}</span>`}</li>`)}</ul></section>`;
+    <${KindIcon} kind=${iconOf(each)} /><a href="/memory" onClick=${followLink}>${formatPlan(each, day)}</a>${each.kind === "goal" && html` <span class="pill">${t("goals_title")}</span>`}</li>`)}</ul></section>`;
 }
 
 /** Whether a day is yet to come. @param {string} day */
@@ -135,7 +142,7 @@ function Day({ day }) {
         ${!isToCome(day) && html`<button onClick=${() => showMemoryAsOf(day)}>${t("days_then")}</button>`}</p></header>
     ${error && html`<p class="bad" role="alert">${error}</p>`}
     ${response && !response.talks.length && !response.happened.length && !response.due.length && !response.planned.length && html`<p class="empty">${t(isToCome(day) ? "days_unplanned" : "days_silent")}</p>`}
-    ${response?.planned.length > 0 && html`<${Planned} items=${response.planned} />`}
+    ${response?.planned.length > 0 && html`<${Planned} items=${response.planned} day=${day} />`}
     ${response?.happened.length > 0 && html`<section><h3>${t("days_happened")}</h3><ul role="list">${response.happened.map((each) => html`<li key=${each.id} class="happening">
       <${KindIcon} kind="event" /><a href=${`/memory/${each.id}`} lang=${each.text_language} onClick=${followLink}>${each.text}</a></li>`)}</ul></section>`}
     ${response?.due.length > 0 && html`<section><h3>${t("days_due")}</h3><ul role="list">${response.due.map((each) => html`<li key=${each.id} class="happening">

@@ -27,7 +27,7 @@ export const settingsApi = {
   impulses: (status, limit) => request(`/proactive/impulses?status=${status}&limit=${limit}`),
   tools: () => request(`/tools?limit=10&language=${language.value}`),
   audit: ({ kind, status }, cursor) => {
-    const query = new URLSearchParams({ limit: "25", language: language.value });
+    const query = new URLSearchParams({ limit: "50", language: language.value });
     for (const [name, value] of Object.entries({ kind, status, cursor })) if (value) query.set(name, value);
     return request(`/audit?${query}`);
   },

@@ -11,6 +11,7 @@ export default {
   days_then: "Was ich an diesem Tag geglaubt habe",
   days_silent: "An diesem Tag wurde nichts gesagt.",
   days_unplanned: "Für diesen Tag ist noch nichts geplant.",
+  days_until: "bis {when}",
   days_planned: "Was ansteht",
   days_happened: "Was passiert ist",
   days_due: "Für diesen Tag versprochen oder erwartet",

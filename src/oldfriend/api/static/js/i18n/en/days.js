@@ -11,6 +11,7 @@ export default {
   days_then: "What I believed on this day",
   days_silent: "On this day nothing was said.",
   days_unplanned: "Nothing is planned for this day yet.",
+  days_until: "until {when}",
   days_planned: "To do and coming up",
   days_happened: "What happened",
   days_due: "Promised or expected for this day",

@@ -11,6 +11,7 @@ export default {
   days_then: "Lo que yo creía ese día",
   days_silent: "Ese día no se dijo nada.",
   days_unplanned: "Para este día aún no hay nada previsto.",
+  days_until: "hasta {when}",
   days_planned: "Lo previsto",
   days_happened: "Qué pasó",
   days_due: "Prometido o esperado para este día",

@@ -11,6 +11,7 @@ export default {
   days_then: "Ce que je croyais ce jour-là",
   days_silent: "Ce jour-là, rien n’a été dit.",
   days_unplanned: "Rien n’est encore prévu pour ce jour.",
+  days_until: "fin : {when}",
   days_planned: "Ce qui est prévu",
   days_happened: "Ce qui s’est passé",
   days_due: "Promis ou attendu pour ce jour",

@@ -11,6 +11,7 @@ export default {
   days_then: "我在这一天的了解",
   days_silent: "这一天没有聊天。",
   days_unplanned: "这一天还没有安排。",
+  days_until: "到{when}",
   days_planned: "当天的安排",
   days_happened: "发生了什么",
   days_due: "约定或预计在这一天",
