@@ -109,7 +109,8 @@ def send_calendar(task_json: dict[str, JsonValue], reports: ReportWriter) -> Non
         raise ImportRefused(str(error)) from error
     for each in entries:
         told = [each.text, each.due_at, each.rrule, each.starts_at, each.zone, each.uid]
-        reports.write(["entry", *told, each.stamped_at, each.ending])
+        edition = [each.stamped_at, each.ending, each.sequence, each.series, each.replaces_at]
+        reports.write(["entry", *told, *edition])
     for line in unused:
         reports.write(["unused", line])
 
