@@ -955,6 +955,24 @@ async def test_undo_of_a_change_puts_the_task_back(desk: Desk, change: str, undo
     assert find_phrase(await desk.say("undo")) == "nothing_to_undo"
 
 
+@pytest.mark.parametrize(
+    ("asked", "command"),
+    [
+        ("Remind me tomorrow at 10am to call mum", "/undo"),
+        ("Erinnere mich morgen um 10 Uhr daran, Mama anzurufen", "/rückgängig"),
+        ("Recuérdame mañana a las 10 llamar a mamá", "/undo"),
+        ("Rappelle-moi demain à 10h d'appeler maman", "/défaire"),
+        ("明天上午十点提醒我给妈妈打电话", "/undo"),
+    ],
+)
+async def test_command_undoes_what_was_done_last(desk: Desk, asked: str, command: str) -> None:
+    """As the word does, in each language."""
+    await desk.say(asked)
+    (before,) = await desk.tasks()
+    await desk.say(command)
+    assert [(before.status, each.status) for each in await desk.tasks()] == [("open", "cancelled")]
+
+
 async def test_undo_takes_back_all_of_a_mixed_reply(desk: Desk) -> None:
     """What it set goes, and what it ended or moved comes back."""
     await desk.say("Remind me tomorrow at 10am to call mum")
@@ -975,7 +993,7 @@ async def test_undo_of_a_move_that_was_asked_about_takes_its_question_back(desk:
     """The reminder stands as before, and a time that is told later answers nothing."""
     await desk.say("Remind me tomorrow at 10am to call mum")
     (before,) = await desk.tasks()
-    await desk.say("move the reminder to call mum to 5")
+    await desk.say("move the reminder to call mum to February 30 at 10am")
     (asked,) = await desk.tasks()
     await desk.say("undo")
     (after,) = await desk.tasks()
