@@ -422,6 +422,41 @@ def add_lines(event: bytes, *lines: str) -> bytes:
     return event.replace(b"END:VEVENT", "\n".join((*lines, "END:VEVENT")).encode())
 
 
+async def test_one_cancelled_time_leaves_a_series_on_the_list_and_its_undo_brings_it_back(
+    browse: Browse,
+) -> None:
+    """Told without its series, as calendars tell it: that time alone does not come."""
+    owner = await browse()
+    start = build_event("Choir", "c-1", "20351124T190000")
+    await bring(owner, add_lines(start, "RRULE:FREQ=WEEKLY"))
+    alone = add_lines(start, "RECURRENCE-ID:20351124T190000", "STATUS:CANCELLED")
+    cancelled = await bring(owner, alone)
+    after = await list_dues(owner)
+    again = await bring(owner, alone)
+    await owner.post(f"/imports/{cancelled['number']}/undo")
+
+    assert [(each["text"], each["state"]) for each in cancelled["items"]] == [("Choir", "moved")]
+    assert cancelled["unused"] == []
+    assert after == [("Choir", "2035-12-01T19:00")]
+    assert (again["number"], again["unused"]) == (None, [])
+    assert await list_dues(owner) == [("Choir", "2035-11-24T19:00")]
+
+
+async def test_older_edition_revives_nothing_that_a_newer_one_cancelled(browse: Browse) -> None:
+    """A file that was kept longer comes after the cancellation."""
+    owner = await browse()
+    event = build_event("Dentist", "d-1", "20351124T190000")
+    first, last = (add_lines(event, f"SEQUENCE:{number}") for number in (1, 2))
+    await bring(owner, first)
+    await bring(owner, add_lines(last, "STATUS:CANCELLED"))
+    await bring(owner, first)
+    after_older = await list_dues(owner)
+    await bring(owner, add_lines(event, "SEQUENCE:3"))
+
+    assert after_older == []
+    assert await list_dues(owner) == [("Dentist", "2035-11-24T19:00")]
+
+
 @pytest.mark.parametrize(
     "ended",
     [

@@ -444,6 +444,62 @@ async def test_other_amounts_are_no_step_to_a_total(
     assert state.progress == ()
 
 
+DISTANCES = {
+    "en": "My goal is to run 100 km by June",
+    "de": "Mein Ziel ist, bis Juni 100 km zu laufen",
+    "es": "Mi meta es correr 100 km hasta junio",
+    "fr": "Mon objectif est de courir 100 km d'ici juin",
+    "zh": "我的目标是六月前跑100公里",
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "I went for a run at 7pm"),
+        ("en", "I ran at 7 in the park"),
+        ("de", "Ich war um 19 Uhr laufen"),
+        ("es", "He corrido a las 7 de la tarde"),
+        ("fr", "J'ai couru à 19 h 30"),
+        ("zh", "我晚上7点跑步了"),
+        ("en", "I ran 1e9 km"),
+        ("de", "Ich bin 3.5.5 km gelaufen"),
+        ("es", "He corrido 1e9 km"),
+        ("fr", "J'ai couru 3.5.5 km"),
+        ("zh", "我跑了3.5.5公里"),
+        ("en", "/goal run 7 km every week"),
+    ],
+)
+async def test_hours_and_unclear_numbers_add_up_to_nothing(
+    app: AppContext, chat_context: ChatContext, say: Say, language: str, told: str
+) -> None:
+    """Nor does what another goal wants."""
+    await say(DISTANCES[language])
+    await say(told)
+    first, *_ = await goals(app, chat_context)
+    assert first.progress == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "I ran 5 km and 3 miles"),
+        ("de", "Ich bin 5 km und 3 Meilen gelaufen"),
+        ("es", "He corrido 5 km y 3 millas"),
+        ("fr", "J'ai couru 5 km et 3 miles"),
+        ("zh", "我跑了5公里和3英里"),
+    ],
+)
+async def test_amounts_of_two_units_add_up(
+    app: AppContext, chat_context: ChatContext, say: Say, language: str, told: str
+) -> None:
+    """In that of the goal."""
+    await say(DISTANCES[language])
+    await say(told)
+    (state,) = await goals(app, chat_context)
+    assert [each.amount for each in state.progress] == [9828]
+
+
 async def test_total_asks_how_much_it_was(
     app: AppContext, chat_context: ChatContext, say: Say
 ) -> None:

@@ -7,7 +7,13 @@ import pytest
 from oldfriend.domain.clock import from_micros, parse_timestamp
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
-from oldfriend.tasks.calendar_files import MAX_ENTRIES, CalendarEntry, read_calendar, write_calendar
+from oldfriend.tasks.calendar_files import (
+    MAX_ENDED_ENTRIES,
+    MAX_ENTRIES,
+    CalendarEntry,
+    read_calendar,
+    write_calendar,
+)
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_store import advance
 from oldfriend.tasks.task_wording import TaskWording
@@ -144,14 +150,82 @@ def test_series_comes_when_its_calendar_says(lines: tuple[str, ...], times: list
     assert list_times(found, count=2) == times
 
 
-@pytest.mark.parametrize("more", ["EXDATE:20261127T080000", "RDATE:20261127T180000"])
-def test_series_with_exceptions_is_refused_with_a_reason(more: str) -> None:
-    """It would come on days on which it is called off."""
+def test_series_with_added_days_is_refused_with_a_reason() -> None:
+    """It would not come on them."""
+    more = "RDATE:20261127T180000"
     lines = ("BEGIN:VEVENT", "SUMMARY:Choir", "DTSTART:20261120T080000", "RRULE:FREQ=DAILY", more)
     content = CALENDAR.format(entries="\n".join((*lines, "END:VEVENT")))
     found, refused = read_calendar(content.encode(), zone=ZONE, now=NOW)
     assert found == []
-    assert refused == ["Choir: a series with exceptions or added days cannot be kept"]
+    assert refused == ["Choir: a series with added days cannot be kept"]
+
+
+@pytest.mark.parametrize(
+    "exception",
+    [
+        "EXDATE;TZID=Europe/Madrid:20261125T080000,20261126T080000",
+        "EXDATE:20261125T070000Z\nEXDATE:20261126T070000Z",
+        "EXDATE;VALUE=DATE:20261125\nEXDATE;VALUE=DATE:20261126",
+    ],
+)
+def test_series_leaves_out_the_days_that_its_calendar_excepts(exception: str) -> None:
+    """And writes them, read again, as they were (RFC 5545, 3.8.5.1)."""
+    start = "DTSTART;TZID=Europe/Madrid:20261120T080000"
+    (found,), refused = read("SUMMARY:Choir", "UID:c", start, "RRULE:FREQ=DAILY", exception)
+    times = list_times(found, count=2)
+    series = task("Choir", None, rrule=found.rrule, starts_at=found.starts_at)
+    written = write_calendar([replace(series, due_at=found.due_at, kind="reminder")])
+    (again,), _ = read_calendar(written, zone=ZONE, now=NOW)
+
+    assert refused == 0
+    assert times == ["Fri 27 08:00", "Sat 28 08:00"]
+    assert (again.rrule, again.due_at) == (found.rrule, found.due_at)
+
+
+def test_times_of_a_series_that_are_told_alone_are_left_out_of_it() -> None:
+    """The cancelled one is gone, the moved one comes at its new time."""
+    head = "BEGIN:VEVENT\nUID:c\nSUMMARY:Choir\n"
+    series = f"{head}DTSTART:20261120T080000\nRRULE:FREQ=DAILY\nEND:VEVENT\n"
+    cancelled = f"{head}RECURRENCE-ID:20261125T080000\nSTATUS:CANCELLED\nEND:VEVENT\n"
+    moved = f"{head}RECURRENCE-ID:20261126T080000\nDTSTART:20261126T120000\nEND:VEVENT\n"
+    content = CALENDAR.format(entries=series + cancelled + moved)
+    found, refused = read_calendar(content.encode(), zone=ZONE, now=NOW)
+
+    assert refused == []
+    assert list_times(found[0], count=2) == ["Fri 27 08:00", "Sat 28 08:00"]
+    assert [each.ending for each in found] == ["", "cancelled", ""]
+    assert found[2].due_at == at("2026-11-26T12:00")
+
+
+@pytest.mark.parametrize("is_newest_first", [False, True])
+def test_newest_edition_of_an_entry_in_a_file_counts(is_newest_first: bool) -> None:
+    """By its number, wherever it stands (RFC 5545, 3.8.7.4)."""
+    event = "BEGIN:VEVENT\nUID:d\nSUMMARY:Dentist\nDTSTART:20301124T190000\n{}END:VEVENT\n"
+    editions = [event.format("SEQUENCE:1\n"), event.format("SEQUENCE:2\nSTATUS:CANCELLED\n")]
+    ordered = editions[::-1] if is_newest_first else editions
+    found, _ = read_calendar(CALENDAR.format(entries="".join(ordered)).encode(), zone=ZONE, now=NOW)
+    assert [(each.ending, each.sequence) for each in found] == [("cancelled", 2)]
+
+
+def test_calendar_that_cancels_ends_its_entries() -> None:
+    """By its method, with or without words and status (RFC 5546, 3.2.5)."""
+    event = "METHOD:CANCEL\nBEGIN:VEVENT\nUID:d\nDTSTART:20301124T190000\nEND:VEVENT"
+    (found,), _ = read_calendar(CALENDAR.format(entries=event).encode(), zone=ZONE, now=NOW)
+    assert (found.ending, found.uid) == ("cancelled", "d")
+
+
+def test_entries_that_are_over_take_no_room_and_are_not_without_end() -> None:
+    """What is cancelled behind as many as are kept still ends its own."""
+    event = "BEGIN:VEVENT\nUID:{}\nSUMMARY:Tea\nDTSTART:20300101T090000\n{}END:VEVENT\n"
+    live = "".join(event.format(f"a{number}", "") for number in range(MAX_ENTRIES))
+    over = "".join(
+        event.format(f"b{number}", "STATUS:CANCELLED\n") for number in range(MAX_ENDED_ENTRIES + 1)
+    )
+    found, refused = read_calendar(
+        CALENDAR.format(entries=live + over).encode(), zone=ZONE, now=NOW
+    )
+    assert sum(each.ending == "cancelled" for each in found) == MAX_ENDED_ENTRIES
+    assert refused == [f"Tea: there are more than {MAX_ENDED_ENTRIES}"]
 
 
 def test_zones_that_are_named_are_told() -> None:
@@ -179,7 +253,7 @@ def test_end_of_a_series_is_of_the_kind_of_its_start(is_date_only: bool, end: by
 def test_file_of_many_entries_is_read_up_to_as_many_as_are_kept() -> None:
     """What comes after them is counted, and not read."""
     event = "BEGIN:VEVENT\nSUMMARY:Tea\n{}END:VEVENT\n"
-    entries = event.format("DTSTART:20300101T090000\n") * MAX_ENTRIES + event.format("")
+    entries = event.format("DTSTART:20300101T090000\n") * (MAX_ENTRIES + 1)
     found, refused = read_calendar(CALENDAR.format(entries=entries).encode(), zone=ZONE, now=NOW)
     assert len(found) == MAX_ENTRIES
     assert refused == [f"Tea: there are more than {MAX_ENTRIES}"]

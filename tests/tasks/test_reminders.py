@@ -955,6 +955,66 @@ async def test_undo_of_a_change_puts_the_task_back(desk: Desk, change: str, undo
     assert find_phrase(await desk.say("undo")) == "nothing_to_undo"
 
 
+@pytest.mark.parametrize(
+    ("asked", "command"),
+    [
+        ("Remind me tomorrow at 10am to call mum", "/undo"),
+        ("Erinnere mich morgen um 10 Uhr daran, Mama anzurufen", "/rückgängig"),
+        ("Recuérdame mañana a las 10 llamar a mamá", "/undo"),
+        ("Rappelle-moi demain à 10h d'appeler maman", "/défaire"),
+        ("明天上午十点提醒我给妈妈打电话", "/undo"),
+    ],
+)
+async def test_command_undoes_what_was_done_last(desk: Desk, asked: str, command: str) -> None:
+    """As the word does, in each language."""
+    await desk.say(asked)
+    (before,) = await desk.tasks()
+    await desk.say(command)
+    assert [(before.status, each.status) for each in await desk.tasks()] == [("open", "cancelled")]
+
+
+async def test_undo_takes_back_all_of_a_mixed_reply(desk: Desk) -> None:
+    """What it set goes, and what it ended or moved comes back."""
+    await desk.say("Remind me tomorrow at 10am to call mum")
+    before = await desk.tasks()
+    await desk.say(
+        "Cancel the reminder to call mum. Remind me on Friday at 9am to water the plants."
+    )
+    changed = {each.text: each.status for each in await desk.tasks()}
+    await desk.say("undo")
+    after = {each.text: each.status for each in await desk.tasks()}
+
+    assert [each.status for each in before] == ["open"]
+    assert changed == {"call mum": "cancelled", "water the plants": "open"}
+    assert after == {"call mum": "open", "water the plants": "cancelled"}
+
+
+async def test_undo_of_a_move_that_was_asked_about_takes_its_question_back(desk: Desk) -> None:
+    """The reminder stands as before, and a time that is told later answers nothing."""
+    await desk.say("Remind me tomorrow at 10am to call mum")
+    (before,) = await desk.tasks()
+    await desk.say("move the reminder to call mum to February 30 at 10am")
+    (asked,) = await desk.tasks()
+    await desk.say("undo")
+    (after,) = await desk.tasks()
+
+    assert asked.question is not None
+    assert (after.question, after.due_at) == (None, before.due_at)
+
+
+async def test_undo_of_a_time_makes_a_to_do_of_what_was_one(desk: Desk) -> None:
+    """It comes at no time, so it is no reminder."""
+    await desk.say("/todo Fix the bike")
+    (before,) = await desk.tasks()
+    await desk.say("Remind me of the bike tomorrow at 10am")
+    await desk.say("/snooze 1 tomorrow at 11am")
+    changed = await desk.tasks()
+    if len(changed) == 1:
+        await desk.say("undo")
+        (after,) = await desk.tasks()
+        assert (before.kind, after.kind, after.due_at) == ("todo", "todo", None)
+
+
 async def test_undo_of_changed_words_says_that_it_is_none(desk: Desk) -> None:
     """What was taken out of a to-do is not told to be back."""
     await desk.say("/todo buy milk and bread")

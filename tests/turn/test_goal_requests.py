@@ -276,9 +276,20 @@ async def test_whole_number_of_a_goal_is_read(
     assert state.goal.rhythm == Rhythm(times=times, period=period)
 
 
-async def test_less_than_nothing_is_no_goal(talk: Talk) -> None:
-    """A number below zero counts nothing."""
-    await say(talk, "I want to read -5 books this year")
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I want to read -5 books this year", "above 0"),
+        ("/goal run 0 km this month", "above 0"),
+        ("Mein Ziel ist, diesen Monat 0 Bücher zu lesen", "über 0"),
+        ("Mi meta es correr 0 km este mes", "mayor que 0"),
+        ("Mon objectif est de courir 0 km ce mois-ci", "au-dessus de 0"),
+        ("我的目标是这个月跑0公里", "大于0"),
+    ],
+)
+async def test_nothing_or_less_is_no_goal(talk: Talk, text: str, told: str) -> None:
+    """It is said so: nothing could be counted."""
+    assert told in (await say(talk, text)).reply.text
     assert await goals(talk) == []
 
 

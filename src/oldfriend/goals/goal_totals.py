@@ -1,5 +1,6 @@
 """Goal totals: amounts that goals want in all, such as 100 km by June or 40 push-ups this week."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
@@ -12,7 +13,7 @@ from oldfriend.goals.told_amounts import (
     spell_digits,
     split_amount_tokens,
 )
-from oldfriend.measurements.lexicon import BREAK_CLASS
+from oldfriend.measurements.lexicon import BREAK_CLASS, Token
 from oldfriend.measurements.units import UNITS, convert_float
 
 PARTS_OF_UNIT: Final = 1_000
@@ -54,12 +55,8 @@ class GoalTotal:
         amounts = read_amounts(spelled, tokens, language)
         if takes_bare and len(amounts) == 1 and amounts[0].unit is None and not amounts[0].noun:
             return self.to_amount(amounts[0].value, self.unit)
-        found = [(each, amount) for each in amounts if (amount := self.measure(each))]
-        for (one, _), (other, _) in pairwise(found):
-            between = tokens[one.end : other.first]
-            if not between or not all(each.is_any("joints", BREAK_CLASS) for each in between):
-                return 0
-        return sum(amount for _, amount in found)
+        found = [each for each in amounts if self.measure(each)]
+        return sum(map(self.measure, found)) if are_joined(found, tokens) else 0
 
     def measure(self, told: ToldAmount) -> int:
         """Return how much of it an amount is that names its unit or noun; 0 for any other.
@@ -80,6 +77,12 @@ class GoalTotal:
             own = None if self.noun else convert_float(value, unit, self.unit)
         parts = (own or 0) * self.parts
         return round(parts) if abs(parts) <= MAX_PARTS else 0
+
+
+def are_joined(amounts: Sequence[ToldAmount], tokens: Sequence[Token]) -> bool:
+    """Whether amounts are only joined, so that they add up: "10 km and 3 miles"."""
+    between = [tokens[one.end : other.first] for one, other in pairwise(amounts)]
+    return all(each and all(one.is_any("joints", BREAK_CLASS) for one in each) for each in between)
 
 
 def find_total(goal: Goal) -> GoalTotal | None:

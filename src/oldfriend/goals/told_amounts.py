@@ -38,6 +38,17 @@ BELOW_ZERO: Final = re.compile(rf"(?<![^\s({CURRENCY}\u3400-\u9fff])[-\u2212][{C
 """A sign that is joined to its number: "-20", "-€20"."""
 APART: Final = rf"(?<!\d)(?<!\d\s)[-\u2212]\s{{1,3}}(?=[{CURRENCY}]?\d)"
 """A sign apart from its number, which may as well be a dash: "- 20"."""
+WRITTEN: Final = re.compile(r"(?<![\d.,])\d(?:[\d.,]*\d)?(?:e[+-]?\d{1,9})?", re.IGNORECASE)
+"""A run of digits, with what may stand in a number."""
+CLEAN: Final = re.compile(
+    r"""
+    \d+(?:[.,]\d+)?                          # 5, 3.5, 3,5
+    | \d{1,3}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*(?:[.,]\d+)?  # 1,000, 1.234.567,5
+    | \d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?    # 1,00,000
+    """,
+    re.VERBOSE,
+)
+"""One number that can be read in one way; "3.5.5" and "1e9" are none."""
 SIGNS: Final = " -\u2212"
 AMOUNT: Final = rf"\s{{0,3}}[{CURRENCY}]?\d[\d.,]*"
 
@@ -57,9 +68,11 @@ class ToldAmount:
 def spell_digits(text: str, language: str) -> str:
     """Return a text with its numbers in digits, in simplified characters.
 
-    A number is left out that may be below zero or not: "- 20", "minus twenty".
+    A number is left out that may be below zero or not, "- 20", "minus twenty", or that is no clean
+    one: "3.5.5".
     """
-    return load_doubtful(language).sub(" ", write_digits(to_simplified(text), language))
+    spelled = load_doubtful(language).sub(" ", write_digits(to_simplified(text), language))
+    return WRITTEN.sub(lambda found: found[0] if CLEAN.fullmatch(found[0]) else " ", spelled)
 
 
 @cache

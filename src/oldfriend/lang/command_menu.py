@@ -15,7 +15,7 @@ from oldfriend.lang.language_pack import (
 
 COMMAND_GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "reminders": ("remind", "schedule", "tasks", "done", "snooze", "cancel"),
+        "reminders": ("remind", "schedule", "tasks", "done", "snooze", "cancel", "undo"),
         "goals": ("goal", "goals", "watches"),
         "records": ("journal", "log"),
         "memory": (

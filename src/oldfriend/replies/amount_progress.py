@@ -15,7 +15,7 @@ from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.goals.goal import Goal
 from oldfriend.goals.goal_desk import GoalDecision, GoalDesk
 from oldfriend.goals.goal_phrases import GoalPhrases
-from oldfriend.goals.goal_totals import GoalTotal, find_countable
+from oldfriend.goals.goal_totals import GoalTotal, are_joined, find_countable
 from oldfriend.goals.told_amounts import (
     ToldAmount,
     read_amounts,
@@ -23,7 +23,7 @@ from oldfriend.goals.told_amounts import (
     split_amount_tokens,
 )
 from oldfriend.lang.detection import is_possible_language
-from oldfriend.lang.language_pack import get_traits
+from oldfriend.lang.language_pack import choose_language_with, get_traits
 from oldfriend.learning.rule_extraction.datetimes import without_times
 from oldfriend.learning.rule_extraction.promises import matter_of, verb_stem
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
@@ -40,6 +40,7 @@ from oldfriend.measurements.measurement_reader import Moment
 from oldfriend.measurements.measurement_store import list_told_lately
 from oldfriend.memory.receipts import MOVED_KEY, SET_KEY
 from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
+from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
 from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
 from oldfriend.turn.request_handlers.goal_requests import tells_of_others
@@ -107,7 +108,7 @@ def count_told(
         text = spelled[begins:ends]
         tokens = split_amount_tokens(text, language)
         amounts = [as_bare(each, words, book) for each in read_amounts(text, tokens, language)]
-        told = choose_amount(amounts, total)
+        told = choose_amount(without_clocks(amounts, text, tokens, language), total, tokens)
         if told is None or is_no_deed(tokens, told, text, language):
             continue
         before = spelled[: begins + tokens[told.first].start]
@@ -157,12 +158,36 @@ def list_infinitives(stem: str, language: str) -> frozenset[str]:
     return frozenset(verb for form, verb in forms if stem_word(form, language) == stem)
 
 
-def choose_amount(told: Sequence[ToldAmount], total: GoalTotal) -> ToldAmount | None:
-    """Return the only amount of a total's unit or noun, or else the only bare number."""
+def without_clocks(
+    told: Sequence[ToldAmount], text: str, tokens: Sequence[Token], language: str
+) -> list[ToldAmount]:
+    """Return amounts without the hours of a clock, which name no unit: "at 7pm"."""
+    bare = [each for each in told if each.unit is None]
+    book = load_task_phrases(choose_language_with("tasks", language)).book if bare else None
+    clocks = [] if book is None else [each for each in book.find(text) if each.kind == "clock"]
+    hours = [
+        each
+        for each in bare
+        if any(one.start <= tokens[each.first].start < one.end for one in clocks)
+    ]
+    return [each for each in told if each not in hours]
+
+
+def choose_amount(
+    told: Sequence[ToldAmount], total: GoalTotal, tokens: Sequence[Token]
+) -> ToldAmount | None:
+    """Return the amount of a total's unit or noun, or else the only bare number.
+
+    Several that are only joined are one; any other several are none.
+    """
     named = [each for each in told if total.measure(each)]
-    if named:
+    if not named:
+        return told[0] if len(told) == 1 else None
+    if len(named) == 1 or not are_joined(named, tokens):
         return named[0] if len(named) == 1 else None
-    return told[0] if len(told) == 1 else None
+    value = sum(map(total.measure, named)) / total.parts
+    unit = None if total.noun else total.unit
+    return replace(named[0], value=value, unit=unit, end=named[-1].end)
 
 
 def list_clause_spans(text: str, language: str) -> list[tuple[int, int]]:

@@ -47,6 +47,7 @@ from oldfriend.search.tokenizer import is_stop_word, stem_word
 from oldfriend.tasks.sentence_words import split_sentences
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
 from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
+from oldfriend.turn.request_handlers.goal_requests import COMMAND as GOAL_COMMAND
 from oldfriend.turn.request_handlers.goal_requests import (
     build_handled,
     open_desk,
@@ -82,6 +83,8 @@ async def handle_progress(context: HandlerContext) -> HandledRequest | None:
     languages = list_languages("goals")
     if message.trust != "person" or message.language not in languages or not context.text.strip():
         return None
+    if GOAL_COMMAND.fullmatch(context.text):
+        return None  # what is wanted, not what was done
     desk = await open_desk(context, message.language)
     undone = await undo_count(context, desk)
     if undone is not None:

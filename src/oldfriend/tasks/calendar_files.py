@@ -1,6 +1,6 @@
 """Calendar files: tasks as iCalendar (RFC 5545), and what such a file asks to be reminded of."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from importlib import import_module
@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from oldfriend.domain.clock import Micros, from_micros, get_zone, is_representable, to_micros
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.tasks.recurrence import find_next, iterate_times, to_utc, validate_rule
+from oldfriend.tasks.recurrence import (
+    add_exceptions,
+    find_next,
+    iterate_times,
+    list_exceptions,
+    split_exceptions,
+    to_utc,
+    validate_rule,
+)
 from oldfriend.tasks.series_phrases import DAY_HOUR
 from oldfriend.tasks.task import Task
 
@@ -19,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES: Final = 4_000_000
 MAX_ENTRIES: Final = 500
+MAX_ENDED_ENTRIES: Final = 2_000
+"""So many entries are looked up that are over."""
 MAX_TEXT_CHARS: Final = 300
 MAX_PAST_TIMES: Final = 2_000
 """So often a monthly or yearly series may have come before; others are found without counting."""
@@ -26,6 +36,7 @@ MAX_UID_CHARS: Final = 300
 DAY_S: Final = 86_400
 MAX_DURATION_S: Final = 366 * DAY_S
 """What lasts longer is told by its beginning only."""
+MAX_SEQUENCE: Final = 2**31 - 1
 PRODUCT: Final = "-//Oldfriend//Tasks//EN"
 OWN_UID_SUFFIX: Final = "@oldfriend"
 """Ends the ids of tasks in our own calendars."""
@@ -33,6 +44,7 @@ OWN_UID_SUFFIX: Final = "@oldfriend"
 Ending: TypeAlias = Literal["", "cancelled", "done", "past"]
 """How an entry is over: by its calendar's word, or because its time has passed."""
 OVER: Final = "it is over"
+UNTITLED: Final = "Without a title"
 ENDINGS: Final[Mapping[str, Ending]] = {"CANCELLED": "cancelled", "COMPLETED": "done"}
 """What an entry's status says of its end (RFC 5545, 3.8.1.11)."""
 ENDING_NAMES: Final[tuple[Ending, ...]] = get_args(Ending)
@@ -52,11 +64,14 @@ class CalendarEntry:
     uid: str = ""  # the entry's own id in the calendar, the same when it moves
     stamped_at: Micros | None = None  # when it was made or changed last
     ending: Ending = ""  # of what is over: kept, as it may be on the list still
+    sequence: int | None = None  # which edition of the entry this is, by its calendar
+    series: str = ""  # the id of the series of which it is one time that is moved or cancelled
+    replaces_at: Micros | None = None  # which time of the series
 
     @property
     def refusal(self) -> str:
         """The line about an entry that is over."""
-        return f"{self.text}: {OVER}"
+        return f"{self.text or UNTITLED}: {OVER}"
 
 
 def load_library() -> ModuleType:
@@ -97,6 +112,8 @@ def build_component(library: ModuleType, task: Task) -> "Component":
         component.add("dtend", end.astimezone(begin.tzinfo) if isinstance(end, datetime) else end)
     if task.rrule is not None:
         component.add("rrule", library.vRecur.from_ical(find_standard_rule(task)))
+        if left_out := [find_left_out(task, each, begin) for each in list_exceptions(task.rrule)]:
+            component.add("exdate", left_out)
     alarm = library.Alarm()
     alarm.add("action", "DISPLAY")
     alarm.add("description", task.text)
@@ -111,10 +128,19 @@ def find_begin(task: Task) -> Micros | None:
     return (task.starts_at if is_counted else None) or task.due_at
 
 
+def find_left_out(task: Task, day: str, begin: datetime) -> date | datetime:
+    """Return a day or time that a series leaves out as the standard has it: like its start."""
+    stated = datetime.fromisoformat(day)
+    if task.is_date_only:
+        return stated.date()
+    local = stated if "T" in day else datetime.combine(stated, begin.time())
+    return local.replace(tzinfo=begin.tzinfo)
+
+
 def find_standard_rule(task: Task) -> str:
     """Return the rule of a task as the standard has it: the end of one that counts in UTC."""
     assert task.rrule is not None
-    parts = task.rrule.split(";")
+    parts = split_exceptions(task.rrule)[0].split(";")
     for place, each in enumerate(parts):
         name, _, value = each.partition("=")
         if name == "UNTIL" and "T" in value and not task.is_date_only:
@@ -133,6 +159,37 @@ def read_calendar(
     What is over comes with its id only, as it may be on the list. Raises InvalidInput for what is
     no calendar.
     """
+    is_cancelled, components = parse_calendar(content)
+    moved = group_moved(components)
+    entries: list[CalendarEntry] = []
+    refused: list[str] = []
+    to_come = series = ended = 0
+    for component in components:
+        text = " ".join(str(component.get("SUMMARY", "")).split())[:MAX_TEXT_CHARS]
+        ending = "cancelled" if is_cancelled else read_status(component)
+        series += int(component.get("RRULE") is not None and not ending)
+        try:
+            check_room(series, MAX_ENTRIES)
+            entry = read_component(component, text, ending, moved, zone=zone, now=now)
+            entry = identify_entry(component, entry, zone=zone)
+            if entry.ending and not entry.uid:
+                refused.append(entry.refusal)
+                continue
+            to_come, ended = to_come + int(not entry.ending), ended + int(bool(entry.ending))
+            check_room(to_come, MAX_ENTRIES)
+            check_room(ended, MAX_ENDED_ENTRIES)
+            entries.append(entry)
+        except (InvalidInput, ValueError, TypeError, AttributeError, OverflowError) as error:
+            reason = str(error) if isinstance(error, InvalidInput) else "it cannot be read"
+            refused.append(f"{text or UNTITLED}: {reason}")
+    return entries, refused
+
+
+def parse_calendar(content: bytes) -> tuple[bool, list["Component"]]:
+    """Return whether a calendar cancels what it tells, and its newest entries.
+
+    Raises InvalidInput for what is no calendar.
+    """
     library = load_library()
     check_calendar_size(content)
     try:
@@ -140,40 +197,83 @@ def read_calendar(
         components = [each for each in calendar.walk() if each.name in {"VEVENT", "VTODO"}]
     except (ValueError, KeyError, IndexError, UnicodeDecodeError) as error:
         raise InvalidInput("That is no calendar file (.ics).") from error
-    moved = {str(each.get("UID")) for each in components if each.get("RECURRENCE-ID")}
-    entries: list[CalendarEntry] = []
-    refused: list[str] = []
-    to_come = series = 0
-    for component in components:
-        text = " ".join(str(component.get("SUMMARY", "")).split())[:MAX_TEXT_CHARS]
-        series += int(component.get("RRULE") is not None)
-        try:
-            check_room(max(to_come + 1, series))
-            entry = read_component(component, text, moved, zone=zone, now=now)
-            entry = replace(entry, uid=read_uid(component), stamped_at=read_stamp(component))
-            if entry.ending and not entry.uid:
-                refused.append(entry.refusal)
-                continue
-            entries.append(entry)
-            to_come += int(not entry.ending)
-        except (InvalidInput, ValueError, TypeError, AttributeError, OverflowError) as error:
-            reason = str(error) if isinstance(error, InvalidInput) else "it cannot be read"
-            refused.append(f"{text or 'Without a title'}: {reason}")
-    return entries, refused
+    return str(calendar.get("METHOD", "")).upper() == "CANCEL", keep_newest(components)
+
+
+def keep_newest(components: Sequence["Component"]) -> list["Component"]:
+    """Leave out the entries of which the same file holds a newer edition."""
+    newest: dict[str, tuple[int, Micros]] = {}
+    editions = [(read_uid(each), read_edition(each)) for each in components]
+    for uid, edition in editions:
+        newest[uid] = max(newest.get(uid, edition), edition)
+    return [
+        component
+        for component, (uid, edition) in zip(components, editions, strict=True)
+        if not uid or edition == newest[uid]
+    ]
+
+
+def read_edition(component: "Component") -> tuple[int, Micros]:
+    """Return which edition of an entry this is: by its number, then by when it was changed."""
+    return read_sequence(component) or 0, read_time(component, "LAST-MODIFIED") or 0
+
+
+def read_sequence(component: "Component") -> int | None:
+    """Return the number of an entry's edition; None if it has none that can be read."""
+    stated = component.get("SEQUENCE")
+    return int(stated) if isinstance(stated, int) and 0 <= stated <= MAX_SEQUENCE else None
+
+
+def group_moved(components: Sequence["Component"]) -> dict[str, list["vDDDTypes"]]:
+    """Return the times of each series in a file that are told on their own: moved or cancelled."""
+    moved: dict[str, list[vDDDTypes]] = {}
+    for each in components:
+        if (day := each.get("RECURRENCE-ID")) is not None and each.get("UID"):
+            moved.setdefault(str(each.get("UID")), []).append(day)
+    return moved
+
+
+def read_status(component: "Component") -> Ending:
+    """Return how an entry is over by its calendar's word; empty if it is not."""
+    return ENDINGS.get(str(component.get("STATUS", "")).upper(), "")
+
+
+def identify_entry(component: "Component", entry: CalendarEntry, *, zone: str) -> CalendarEntry:
+    """Return an entry with its id, its edition, and the time of a series that it replaces."""
+    day = component.get("RECURRENCE-ID")
+    replaces_at = None if day is None else to_micros(to_utc(to_local(day.dt, zone), zone))
+    return replace(
+        entry,
+        uid=read_uid(component),
+        stamped_at=read_stamp(component),
+        sequence=read_sequence(component),
+        series="" if day is None else clean_uid(str(component.get("UID") or "")),
+        replaces_at=replaces_at,
+    )
 
 
 def read_uid(component: "Component") -> str:
     """Return the id of an entry; a moved day of a series has one of its own."""
     uid, day = str(component.get("UID") or ""), component.get("RECURRENCE-ID")
-    name = uid if day is None or not uid else f"{uid}/{day.dt.isoformat()}"
-    return " ".join(name.split())[:MAX_UID_CHARS]
+    return clean_uid(uid if day is None or not uid else f"{uid}/{day.dt.isoformat()}")
+
+
+def clean_uid(uid: str) -> str:
+    """Return an id in one line of the length that is kept."""
+    return " ".join(uid.split())[:MAX_UID_CHARS]
 
 
 def read_stamp(component: "Component") -> Micros | None:
     """Return when an entry was made or changed last; None if it does not say."""
-    stated = [component.get(each) for each in ("DTSTAMP", "LAST-MODIFIED")]
-    times = [each.dt for each in stated if isinstance(getattr(each, "dt", None), datetime)]
-    return max((to_micros(to_utc(to_local(each, "UTC"), "UTC")) for each in times), default=None)
+    times = [read_time(component, each) for each in ("DTSTAMP", "LAST-MODIFIED")]
+    return max((each for each in times if each is not None), default=None)
+
+
+def read_time(component: "Component", name: str) -> Micros | None:
+    """Return the moment that an entry states by a name; None if it states none."""
+    stated = getattr(component.get(name), "dt", None)
+    is_time = isinstance(stated, datetime)
+    return to_micros(to_utc(to_local(stated, "UTC"), "UTC")) if is_time else None
 
 
 def check_calendar_size(content: bytes) -> None:
@@ -182,35 +282,43 @@ def check_calendar_size(content: bytes) -> None:
         raise InvalidInput("That calendar is too large: 4 MB at most.")
 
 
-def check_room(number: int) -> None:
+def check_room(number: int, limit: int) -> None:
     """Raise InvalidInput for an entry after as many as are read."""
-    if number > MAX_ENTRIES:
-        raise InvalidInput(f"there are more than {MAX_ENTRIES}")
+    if number > limit:
+        raise InvalidInput(f"there are more than {limit}")
 
 
-def check_exceptions(component: "Component", moved: Set[str]) -> None:
-    """Raise InvalidInput for a series with times that its rule does not tell."""
-    if component.get("RRULE") is None and component.get("RDATE") is None:
-        return
-    is_moved = str(component.get("UID")) in moved and not component.get("RECURRENCE-ID")
+def list_left_out(component: "Component", moved: Sequence["vDDDTypes"], zone: str) -> set[datetime]:
+    """List the local times that a series leaves out, as they are excepted or told on their own.
+
+    Raises InvalidInput for a series with times that no rule of ours tells.
+    """
     is_several = isinstance(component.get("RRULE"), list)
-    if is_moved or is_several or component.get("EXDATE") or component.get("RDATE"):
-        raise InvalidInput("a series with exceptions or added days cannot be kept")
+    if is_several or component.get("RDATE") or any(each.params.get("RANGE") for each in moved):
+        raise InvalidInput("a series with added days cannot be kept")
+    stated = component.get("EXDATE") or []
+    lists = stated if isinstance(stated, list) else [stated]
+    excepted = [each for one in lists for each in one.dts]
+    return {to_local(each.dt, zone) for each in (*excepted, *moved)}
 
 
 def read_component(
-    component: "Component", text: str, moved: Set[str], *, zone: str, now: Micros
+    component: "Component",
+    text: str,
+    ending: Ending,
+    moved: Mapping[str, Sequence["vDDDTypes"]],
+    *,
+    zone: str,
+    now: Micros,
 ) -> CalendarEntry:
     """Return what an event or a to-do asks to be reminded of.
 
     Raises InvalidInput if it cannot be used. A series goes on in its own zone.
     """
+    if ending:
+        return CalendarEntry(text=text, ending=ending)
     if not text:
         raise InvalidInput("it says nothing")
-    ending = ENDINGS.get(str(component.get("STATUS", "")).upper())
-    if ending is not None:
-        return CalendarEntry(text=text, ending=ending)
-    check_exceptions(component, moved)
     stated = component.get("DTSTART") or component.get("DUE")
     if stated is None and component.name == "VTODO":
         return CalendarEntry(text=text)
@@ -220,6 +328,8 @@ def read_component(
     is_date_only = not isinstance(stated.dt, datetime)
     duration_s = read_duration(component, zone)
     rule = component.get("RRULE")
+    if rule is None and component.get("RDATE"):
+        raise InvalidInput("a series with added days cannot be kept")
     if rule is None:
         due_at = to_micros(to_local(stated.dt, zone).replace(tzinfo=get_zone(zone)))
         check_years(due_at)
@@ -232,7 +342,9 @@ def read_component(
         )
     own_zone = find_own_zone(stated.dt, zone)
     local = to_local(stated.dt, own_zone)
-    rrule = validate_rule(write_rule(rule, own_zone), local)
+    own_days = moved.get(str(component.get("UID")), ())
+    left_out = list_left_out(component, own_days, own_zone)
+    rrule = add_exceptions(validate_rule(write_rule(rule, own_zone), local), left_out)
     check_past(rrule, local, own_zone, now=now)
     following = find_next(rrule, local, own_zone, after=now)
     if following is not None:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import DAY, SECOND, Micros
+from oldfriend.domain.clock import DAY, SECOND, Micros, from_micros
 from oldfriend.domain.ids import BatchId, PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Person, sanitize_text
@@ -21,10 +21,11 @@ from oldfriend.memory.import_batches import (
 )
 from oldfriend.memory.people import lock_person
 from oldfriend.tasks.calendar_files import OWN_UID_SUFFIX, CalendarEntry, find_begin
-from oldfriend.tasks.task import ACTIVE, STATUSES, Task
+from oldfriend.tasks.recurrence import add_exceptions, is_counted_in_elapsed_time
+from oldfriend.tasks.task import ACTIVE, Task
 from oldfriend.tasks.task_desk import DeskDecision, TaskDesk
 from oldfriend.tasks.task_edits import build_task, open_desk, store
-from oldfriend.tasks.task_store import catch_up, find_task
+from oldfriend.tasks.task_store import dump_former, find_next_time, find_task, restore_former
 
 FORMAT: Final = "calendar"
 DEFAULT_FILE_NAME: Final = "calendar.ics"
@@ -50,6 +51,7 @@ class ImportLevel:
     batch: str  # "": what the person had put on the list before any import
     told: list[JsonValue]
     former: dict[str, JsonValue] | None  # what it changed, as it was; None: it was new then
+    sequence: int | None = None  # the edition that the calendar told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,11 @@ class ImportedTask:
     def told(self) -> list[JsonValue]:
         """What was told of it last."""
         return self.levels[-1].told
+
+    @property
+    def sequence(self) -> int:
+        """The newest edition that was told of it."""
+        return max((each.sequence or 0 for each in self.levels), default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +212,8 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
     earlier = known.task
     is_ended = not earlier.is_active and not known.is_ended_by_calendar
     is_past = earlier.status == "delivered" and entry.due_at is None
-    if is_ended or is_past or is_older(entry, earlier) or known.told == list_told(entry):
+    is_outdated = is_older(entry, earlier) or (entry.sequence or 0) < known.sequence
+    if is_ended or is_past or is_outdated or known.told == list_told(entry):
         return DeskDecision(text=desk.wording.say("unchanged"))
     if entry.ending:
         done = desk.finish if entry.ending == "done" else desk.cancel
@@ -258,13 +266,20 @@ async def decide_calendar(
     What is over and changes nothing is told as not used.
     """
     desk = await open_desk(tx, person, now=now)
-    ordered = sorted(entries, key=lambda each: bool(each.ending))
-    names = name_entries(ordered)
-    known = await load_known(tx, person.id, names)
+    named = [*zip(name_entries(entries), entries, strict=True)]
+    in_file = {name for name, each in named if each.rrule is not None}
+    alone = [each for each in entries if each.series and each.series not in in_file]
+    wanted = [*(name for name, _ in named), *(each.series for each in alone)]
+    known = await load_known(tx, person.id, wanted)
+    left_out = leave_out(desk, alone, known)
     decided: list[DecidedEntry] = []
     unused: list[str] = []
-    for name, entry in zip(names, ordered, strict=True):
+    for name, entry in sorted(named, key=lambda each: bool(each[1].ending)):
         before = known.get(name, [])
+        series = known.get(entry.series, []) if entry.series else []
+        is_taken = entry.series in in_file or any(may_leave_out(each.task) for each in series)
+        if entry.ending and not before and is_taken:
+            continue
         if entry.ending and not before:
             unused.append(entry.refusal)
             continue
@@ -273,7 +288,60 @@ async def decide_calendar(
             unused.append(entry.refusal)
             continue
         decided.append(DecidedEntry(entry=entry, name=name, known=before, decision=decision))
-    return CalendarImport(entries=tuple(decided), unused=tuple(unused))
+    return CalendarImport(entries=(*decided, *left_out), unused=tuple(unused))
+
+
+def leave_out(
+    desk: TaskDesk, alone: Sequence[CalendarEntry], known: Mapping[str, Sequence[ImportedTask]]
+) -> list[DecidedEntry]:
+    """Decide which series on the list go on without times that a calendar tells on their own.
+
+    What the person changed of such a series stays as it is.
+    """
+    decided: list[DecidedEntry] = []
+    for name in dict.fromkeys(each.series for each in alone):
+        times = [each.replaces_at for each in alone if each.series == name and each.replaces_at]
+        found = (leave_out_of(desk, series, times) for series in known.get(name, ()))
+        decided += (each for each in found if each is not None)
+    return decided
+
+
+def may_leave_out(task: Task) -> bool:
+    """Whether a task is a series on the list that can go on without one of its times."""
+    rule = task.rrule
+    return rule is not None and task.is_active and not is_counted_in_elapsed_time(rule)
+
+
+def leave_out_of(
+    desk: TaskDesk, series: ImportedTask, times: Sequence[Micros]
+) -> DecidedEntry | None:
+    """Decide that a series goes on without some times; None if nothing changes."""
+    task, (text, begins, rule, *_) = series.task, series.told
+    if task.rrule is None or not may_leave_out(task):
+        return None
+    days = {from_micros(each, task.zone).replace(tzinfo=None) for each in times}
+    rrule = add_exceptions(task.rrule, days)
+    if rrule == task.rrule:
+        return None
+    later = replace(task, rrule=rrule, changed_at=desk.scope.now)
+    if task.due_at in times:
+        later = replace(later, due_at=find_next_time(later, after=task.due_at or 0))
+    told = CalendarEntry(
+        text=str(text),
+        due_at=later.due_at,
+        rrule=add_exceptions(rule, days) if isinstance(rule, str) else rrule,
+        starts_at=begins * SECOND if isinstance(begins, int) else None,
+        zone=task.zone,
+        is_date_only=task.is_date_only,
+        duration_s=task.duration_s,
+        uid=series.uid,
+        sequence=series.sequence,
+    )
+    if later.due_at is None:
+        decision = desk.cancel(task)
+    else:
+        decision = desk.replace(task, later, desk.wording.confirm(later))
+    return DecidedEntry(entry=told, name=series.uid, known=[series], decision=decision)
 
 
 async def import_calendar(
@@ -310,6 +378,7 @@ async def import_calendar(
         level = ImportLevel(
             batch=batch.id,
             told=list_told(each.entry),
+            sequence=each.entry.sequence,
             former=None if earlier is None else list_former(earlier, later),
         )
         levels = next((known.levels for known in each.known if known.task.id == later.id), ())
@@ -330,8 +399,7 @@ def list_changes(decided: DecidedEntry) -> Sequence[tuple[Task, Task | None]]:
 def list_former(earlier: Task, later: Task) -> dict[str, JsonValue]:
     """Return what an import changes of a task, as it was; its status only if it ends or returns."""
     stays = later.is_active and earlier.is_active
-    fields = (*MOVED_FIELDS, *(() if stays else (ENDED_FIELD,)))
-    return {each: getattr(earlier, each) for each in fields}
+    return dump_former(earlier, (*MOVED_FIELDS, *(() if stays else (ENDED_FIELD,))))
 
 
 async def undo_calendar(
@@ -359,12 +427,24 @@ async def undo_calendar(
             continue
         last = each.levels[-1]
         if last.batch == batch_id and last.former is not None:
-            former = build_former(each.task, last.former, now=now)
+            former = undo_level(each.task, last.former, now=now)
             # What the person has ended stays as it is.
             if former.is_active or former.status != each.task.status:
                 await store(tx, DeskDecision(text="", saved=((former, each.task),)), now=now)
         await save_imported(tx, person, replace(each, levels=levels))
     return len(taken)
+
+
+def undo_level(task: Task, former: Mapping[str, JsonValue], *, now: Micros) -> Task:
+    """Return a task without what an import had changed of it. Raises ValueError.
+
+    Where it stands on the list changes only if the import ended it, or brought it back.
+    """
+    earlier = restore_former(task, former, now=now)
+    if not (task.is_active and former.get(ENDED_FIELD) in ACTIVE):
+        return earlier
+    kept = {name: value for name, value in former.items() if name != ENDED_FIELD}
+    return restore_former(task, kept, now=now)
 
 
 def drop_level(levels: Sequence[ImportLevel], batch: str) -> tuple[ImportLevel, ...]:
@@ -387,38 +467,3 @@ def join_former(
 ) -> dict[str, JsonValue] | None:
     """Return what was before two changes of a task."""
     return None if earlier is None else {**(later or {}), **earlier}
-
-
-def build_former(task: Task, former: Mapping[str, JsonValue], *, now: Micros) -> Task:
-    """Return a task with what an import had changed of it as it was, by now.
-
-    Raises ValueError.
-    """
-    match former:
-        case {
-            "text": str(text),
-            "time_words": str(time_words),
-            "due_at": int() | None as due_at,
-            "starts_at": int() | None as starts_at,
-            "rrule": str() | None as rrule,
-            "zone": str(zone),
-            "is_date_only": bool(is_date_only),
-        }:
-            status = next((each for each in STATUSES if each == former.get(ENDED_FIELD)), None)
-            duration_s = former.get("duration_s")  # imports of before did not keep it
-            stays = task.is_active and status in ACTIVE
-            earlier = replace(
-                task,
-                status=task.status if status is None or stays else status,
-                text=text,
-                time_words=time_words,
-                due_at=due_at,
-                starts_at=starts_at,
-                rrule=rrule,
-                zone=zone,
-                is_date_only=is_date_only,
-                duration_s=duration_s if isinstance(duration_s, int) else None,
-                changed_at=now,
-            )
-            return catch_up(earlier, now=now) if earlier.is_active else earlier
-    raise ValueError("no former task")

@@ -4,7 +4,7 @@ A local time that a change of the clock skips comes as much later as the clock i
 one that happens twice comes the first time. Series of hours or minutes count elapsed time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
@@ -18,6 +18,10 @@ from oldfriend.domain.errors import InvalidInput
 MAX_RULE_CHARS: Final = 200
 MIN_STEP: Final = timedelta(minutes=5)
 MAX_COUNT: Final = 10_000
+MAX_EXCEPTIONS: Final = 100
+"""So many days of a series can be left out; of more, the last."""
+EXCEPTIONS: Final = "EXDATE"
+"""The part of our rules that names what is left out: days, or local times of a day with several."""
 MAX_LOOKS: Final = 20_000
 """Days and months that are looked at for one time of a series."""
 STEPS: Final = {
@@ -27,7 +31,7 @@ STEPS: Final = {
     "WEEKLY": timedelta(weeks=1),
 }
 _ENDS: Final = frozenset({"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST"})
-_IN_DAY: Final = frozenset({"BYDAY", "BYHOUR", "BYMINUTE"})
+_IN_DAY: Final = frozenset({"BYDAY", "BYHOUR", "BYMINUTE", EXCEPTIONS})
 _IN_YEAR: Final = frozenset({"BYMONTHDAY", "BYMONTH", "BYSETPOS"})
 ALLOWED_PARTS: Final = {
     "MINUTELY": _ENDS,  # more would make a rule that never comes slow to search
@@ -98,6 +102,7 @@ def end_in_utc(rule: str, zone: str) -> str:
 
 def iterate_times(rule: str, start: datetime, *, since: datetime) -> Iterator[datetime]:
     """Yield the times of a rule, beginning with some before a moment; not all of a long past."""
+    rule, left_out = split_exceptions(rule)
     parsed = move_start(parse_rule(rule, start), rule, start, since=since)
     if parsed is None:
         return
@@ -106,7 +111,37 @@ def iterate_times(rule: str, start: datetime, *, since: datetime) -> Iterator[da
     with suppress(SearchedInVain):
         for each in parsed:
             limit.looks = 0
-            yield each
+            if left_out.isdisjoint({f"{each:%Y%m%d}", f"{each:%Y%m%dT%H%M%S}"}):
+                yield each
+
+
+def split_exceptions(rule: str) -> tuple[str, Set[str]]:
+    """Return a rule as the standard has it, and the days and times that are left out of it."""
+    parts = rule.split(";")
+    kept = [each for each in parts if not each.startswith(f"{EXCEPTIONS}=")]
+    left_out = [each.partition("=")[2] for each in parts if each.startswith(f"{EXCEPTIONS}=")]
+    return ";".join(kept), {day for each in left_out for day in each.split(",")}
+
+
+def add_exceptions(rule: str, times: Set[datetime]) -> str:
+    """Return a rule that leaves out local times, also when its hour is moved: their whole days.
+
+    Of a day with several times only the one is left out. Raises InvalidInput for a series of hours
+    or minutes.
+    """
+    if times and is_counted_in_elapsed_time(rule):
+        raise InvalidInput("a series of hours or minutes with exceptions cannot be kept")
+    plain, left_out = split_exceptions(rule)
+    values = dict(part.split("=") for part in plain.split(";"))
+    is_several = any("," in values.get(each, "") for each in ("BYHOUR", "BYMINUTE"))
+    form = "%Y%m%dT%H%M%S" if is_several else "%Y%m%d"
+    named = sorted(left_out | {f"{each:{form}}" for each in times})[-MAX_EXCEPTIONS:]
+    return f"{plain};{EXCEPTIONS}={','.join(named)}" if named else plain
+
+
+def list_exceptions(rule: str) -> list[str]:
+    """List the days and local times that a rule leaves out."""
+    return sorted(split_exceptions(rule)[1])
 
 
 def move_start(parsed: rrule, rule: str, start: datetime, *, since: datetime) -> rrule | None:
@@ -149,7 +184,10 @@ def validate_rule(rule: str, start: datetime) -> str:
     values = {name: value for name, _, value in parts}
     allowed = ALLOWED_PARTS.get(values.get("FREQ", ""), frozenset())
     is_known = set(names) <= allowed and len(set(names)) == len(names)
-    if len(text) > MAX_RULE_CHARS or not is_known:
+    plain, left_out = split_exceptions(text)
+    if len(plain) > MAX_RULE_CHARS or len(left_out) > MAX_EXCEPTIONS or not is_known:
+        raise build_rule_error(rule)
+    if not all(is_exception(each) for each in left_out):
         raise build_rule_error(rule)
     for name in ("INTERVAL", "COUNT"):
         value = values.get(name, "1")
@@ -164,6 +202,14 @@ def validate_rule(rule: str, start: datetime) -> str:
     if any(later - earlier < MIN_STEP for earlier, later in pairwise(moments)):
         raise InvalidInput("A reminder can come every five minutes at most.")
     return text
+
+
+def is_exception(text: str) -> bool:
+    """Whether a text names a day or a local time as a rule leaves it out."""
+    with suppress(ValueError):
+        stated = datetime.fromisoformat(text)
+        return text in {f"{stated:%Y%m%d}", f"{stated:%Y%m%dT%H%M%S}"}
+    return False
 
 
 def build_rule_error(rule: str) -> InvalidInput:

@@ -67,6 +67,11 @@ class Task:
         return self.is_date_only and (self.rrule is None or self.is_all_day)
 
     @property
+    def is_asked(self) -> bool:
+        """Whether a question about its time, or about a new one, is open."""
+        return self.question is not None
+
+    @property
     def timed_kind(self) -> TaskKind:
         """Its kind once it has a time: what was a to-do is a reminder then."""
         return "reminder" if self.kind == "todo" else self.kind

@@ -1,6 +1,6 @@
 """Task store: the reminders and to-dos of each person."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,6 +13,7 @@ from oldfriend.domain.ids import (
     PersonId,
     get_by_partial_id,
 )
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import sanitize_text
 from oldfriend.search.tokenizer import is_stop_word, to_term, tokenize
 from oldfriend.tasks.recurrence import find_next
@@ -193,6 +194,47 @@ def catch_up(task: Task, *, now: Micros) -> Task:
         return task
     later = advance(task, now=now)
     return replace(later, delivered_at=task.delivered_at) if later.status == "open" else later
+
+
+def dump_former(task: Task, fields: Sequence[str]) -> dict[str, JsonValue]:
+    """Return some of what a task is, to set it back to later."""
+    return {each: getattr(task, each) for each in fields}
+
+
+def restore_former(task: Task, former: Mapping[str, JsonValue], *, now: Micros) -> Task:
+    """Return a task as it was before a change, as it stands by now; what is not told stays.
+
+    A question about its time goes if none was open then. Raises ValueError.
+    """
+    match former:
+        case {
+            "due_at": int() | None as due_at,
+            "starts_at": int() | None as starts_at,
+            "rrule": str() | None as rrule,
+            "zone": str(zone),
+            "is_date_only": bool(is_date_only),
+        }:
+            status = next((each for each in STATUSES if each == former.get("status")), task.status)
+            is_moved = (due_at, rrule) != (task.due_at, task.rrule)
+            time_words = former.get("time_words", "" if is_moved else task.time_words)
+            duration_s = former.get("duration_s")  # before it was kept, nothing had one
+            earlier = replace(
+                task,
+                text=str(former.get("text", task.text)),
+                time_words=str(time_words),
+                kind=next((each for each in KINDS if each == former.get("kind")), task.kind),
+                status=status,
+                question=task.question if former.get("is_asked", True) else None,
+                due_at=due_at,
+                starts_at=starts_at,
+                rrule=rrule,
+                zone=zone,
+                is_date_only=is_date_only,
+                duration_s=duration_s if isinstance(duration_s, int) else None,
+                changed_at=now,
+            )
+            return catch_up(earlier, now=now) if earlier.is_active else earlier
+    raise ValueError("no former task")
 
 
 def parse_task_row(row: Row) -> Task:

@@ -281,6 +281,9 @@ def decode_calendar_entry(report: list[JsonValue]) -> CalendarEntry:
             str(uid),
             int() | None as stamped_at,
             str(ending),
+            int() | None as sequence,
+            str(series),
+            int() | None as replaces_at,
         ]:
             return CalendarEntry(
                 text=sanitize_text(text),
@@ -293,6 +296,9 @@ def decode_calendar_entry(report: list[JsonValue]) -> CalendarEntry:
                 uid=sanitize_text(uid),
                 stamped_at=stamped_at,
                 ending=ENDING_NAMES[ENDING_NAMES.index(ending)],
+                sequence=sequence,
+                series=sanitize_text(series),
+                replaces_at=replaces_at,
             )
     raise ValueError("no entry")
 

@@ -110,7 +110,8 @@ def send_calendar(task_json: dict[str, JsonValue], reports: ReportWriter) -> Non
     for each in entries:
         told = [each.text, each.due_at, each.rrule, each.starts_at, each.zone]
         lasts = [each.is_date_only, each.duration_s]
-        reports.write(["entry", *told, *lasts, each.uid, each.stamped_at, each.ending])
+        edition = [each.stamped_at, each.ending, each.sequence, each.series, each.replaces_at]
+        reports.write(["entry", *told, *lasts, each.uid, *edition])
     for line in unused:
         reports.write(["unused", line])
 

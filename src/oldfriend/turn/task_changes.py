@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -11,54 +12,29 @@ from oldfriend.memory.people import lock_person
 from oldfriend.memory.receipts import MOVED_KEY, SET_KEY
 from oldfriend.projects.project_store import find_open_project
 from oldfriend.tasks.reminder_jobs import schedule_reminder
-from oldfriend.tasks.task import STATUSES, Task
-from oldfriend.tasks.task_store import catch_up, find_task, save_task
+from oldfriend.tasks.task import Task
+from oldfriend.tasks.task_store import dump_former, find_task, restore_former, save_task
 from oldfriend.turn.store_change import ChangeScope, StoreChange
 
-
-def dump_times(task: Task) -> dict[str, JsonValue]:
-    """Return where a task stands: its status and times, without its words."""
-    return {
-        "status": task.status,
-        "due_at": task.due_at,
-        "starts_at": task.starts_at,
-        "rrule": task.rrule,
-        "zone": task.zone,
-        "is_date_only": task.is_date_only,
-        **({} if task.duration_s is None else {"duration_s": task.duration_s}),
-    }
+TIMES: Final = (
+    "status",
+    "kind",
+    "is_asked",
+    "due_at",
+    "starts_at",
+    "rrule",
+    "zone",
+    "is_date_only",
+    "duration_s",
+)
+"""What a receipt keeps of where a task stood: no words, which would outlive forgetting."""
 
 
 def restore_times(task: Task, change: JsonValue, *, now: Micros) -> Task | None:
     """Return a task as it stood before a change; None if it has changed again since."""
     match change:
-        case [
-            {
-                "status": str(status),
-                "due_at": int() | None as due_at,
-                "starts_at": int() | None as starts_at,
-                "rrule": str() | None as rrule,
-                "zone": str(zone),
-                "is_date_only": bool(is_date_only),
-                **others,
-            },
-            dict() as after,
-        ] if after == dump_times(task):
-            duration_s = others.get("duration_s")
-            is_moved = due_at != task.due_at or rrule != task.rrule
-            former = replace(
-                task,
-                status=next(each for each in STATUSES if each == status),
-                time_words="" if is_moved else task.time_words,
-                due_at=due_at,
-                starts_at=starts_at,
-                rrule=rrule,
-                zone=zone,
-                is_date_only=is_date_only,
-                duration_s=duration_s if isinstance(duration_s, int) else None,
-                changed_at=now,
-            )
-            return catch_up(former, now=now) if former.is_active else former
+        case [dict() as before, dict() as after] if after == dump_former(task, [*after]):
+            return restore_former(task, before, now=now)
         case _:
             return None
 
@@ -79,11 +55,11 @@ class SaveTask:
     def change(self) -> list[JsonValue]:
         """Where the task stood, and where it stands now; empty if it was set now.
 
-        Also if only its words or question changed, which no receipt keeps: none can be put back.
+        Also if only its words changed, which no receipt keeps: none can be put back.
         """
         if self.earlier is None or self.is_setting:
             return []
-        before, after = dump_times(self.earlier), dump_times(self.task)
+        before, after = (dump_former(each, TIMES) for each in (self.earlier, self.task))
         return [] if before == after else [before, after]
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
@@ -105,12 +81,20 @@ class SaveTask:
 
 
 def build_task_details(saved: Sequence[SaveTask]) -> dict[str, JsonValue]:
-    """Return what the receipt keeps of the tasks that were set, moved or ended."""
+    """Return what the receipt keeps of the tasks that were set, moved or ended.
+
+    Of one that was changed twice, how it stood first and stands last.
+    """
     details: dict[str, JsonValue] = {}
-    if made := [each.task.id for each in saved if each.is_setting]:
-        details[SET_KEY] = [*dict.fromkeys(made)]
-    if moved := [each for each in saved if each.change]:
-        details[MOVED_KEY] = {each.task.id: each.change for each in moved}
+    made = dict.fromkeys(each.task.id for each in saved if each.is_setting)
+    moved: dict[str, JsonValue] = {}
+    for folded in fold_task_changes(saved):
+        if isinstance(folded, SaveTask) and folded.change and folded.task.id not in made:
+            moved[folded.task.id] = folded.change
+    if made:
+        details[SET_KEY] = [*made]
+    if moved:
+        details[MOVED_KEY] = moved
     return details
 
 

@@ -33,7 +33,7 @@ from oldfriend.goals.goal_store import (
     save_goal,
 )
 from oldfriend.goals.goal_totals import read_total
-from oldfriend.goals.told_amounts import spell_digits
+from oldfriend.goals.told_amounts import read_amounts, spell_digits, split_amount_tokens
 from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.measurements.lexicon import get_lexicon
 from oldfriend.memory.people import lock_person
@@ -206,7 +206,11 @@ async def handle_likely(context: HandlerContext, language: str) -> HandledReques
             if wished is not None:
                 return wished
         return await handle_total_question(context, language)
-    if found.kind == "goal_new" and BELOW_ZERO.search(found.said):
+    if (
+        found.kind == "goal_new"
+        and BELOW_ZERO.search(found.said)
+        and not wants_nothing(found.said, language)
+    ):
         return None
     desk, phrases = await open_desk(context, language), load_goal_phrases(language)
     if found.kind == "goal_new":
@@ -337,6 +341,8 @@ def decide(desk: GoalDesk, asked: AskedGoal, phrases: GoalPhrases) -> GoalDecisi
         text, deadline = split_deadline(asked.what, phrases, desk.scope)
     except ValueError:
         return GoalDecision(text=desk.say("past_day"))
+    if wants_nothing(text, phrases.language):
+        return GoalDecision(text=desk.say("wants_nothing"))
     pieces, period = phrases.find_pieces(text), phrases.find_running(text)
     if pieces is not None and pieces.is_bounded:
         period = pieces.rhythm.period
@@ -348,6 +354,14 @@ def decide(desk: GoalDesk, asked: AskedGoal, phrases: GoalPhrases) -> GoalDecisi
         days_back = (today - last).days - 1
         deadline = get_start_of_day(desk.scope.now, desk.scope.zone, days_back=days_back) - 1
     return desk.handle(replace(asked, what=text), GoalWishes(deadline=deadline))
+
+
+def wants_nothing(text: str, language: str) -> bool:
+    """Whether a goal names an amount of 0 or less, of which nothing could be counted."""
+    spelled = spell_digits(text, language)
+    amounts = read_amounts(spelled, split_amount_tokens(spelled, language), language)
+    named = [each for each in amounts if each.unit or each.noun]
+    return any(each.value <= 0 for each in named)
 
 
 def split_deadline(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from oldfriend.db.database import Database
 from oldfriend.domain.buttons import Button
 from oldfriend.domain.clock import Clock
-from oldfriend.lang.command_menu import translate_command
+from oldfriend.lang.command_menu import read_command, translate_command
 from oldfriend.llm.model import ToolCall
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.tasks.sentence_words import split_sentences
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from oldfriend.turn.tools.tool_executor import ToolUse
 
 WORD: Final = re.compile(r"\w")
+UNDO: Final = "undo"
+"""Takes back what was done last: the word, which is read in any language, and the command."""
 MAX_HANDLED: Final = 6
 QUESTION_MARKS: Final = ("?", "\uff1f")
 MAX_SENTENCES: Final = 12
@@ -70,7 +72,8 @@ class HandlerContext:
         if self.left is not None:
             return self.left
         own = (each for each in self.utterance.messages if each.trust == "person")
-        return translate_command("\n".join(map(strip_mention, own)))
+        text = translate_command("\n".join(map(strip_mention, own)))
+        return UNDO if is_undo_command(text) else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,12 @@ class RequestHandler:
     handle: Callable[[HandlerContext], Awaitable[HandledRequest | None]]
     reads_questions: bool = False  # also each question of a longer message by itself
     only_acts: bool = False  # whatever it handles is to change something, also if nothing fits now
+
+
+def is_undo_command(text: str) -> bool:
+    """Whether a text is the command that does what a bare "undo" does."""
+    command = read_command(text)
+    return command is not None and command.name == UNDO and not command.words
 
 
 def list_told(known: Iterable[tuple[str, str]], told: str) -> tuple[str, ...]:
@@ -104,6 +113,8 @@ async def handle_requests(
         request = await find_request(context, handlers, done)
         if request is None:
             break
+        if is_undo_command(context.utterance.own_words):
+            request = replace(request, is_command=True, is_fallback=False)
         if request.rest is not None:
             is_last = WORD.search(request.rest) is None
             request = replace(request, is_whole_message=request.is_whole_message or is_last)

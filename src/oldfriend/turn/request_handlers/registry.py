@@ -24,7 +24,7 @@ from oldfriend.turn.request_handlers.forget_requests import FORGET_IN_WORDS, FOR
 from oldfriend.turn.request_handlers.goal_requests import COMMAND as GOAL_COMMAND
 from oldfriend.turn.request_handlers.goal_requests import COMMANDS as GOAL_COMMANDS
 from oldfriend.turn.request_handlers.goal_requests import GOAL_REQUESTS
-from oldfriend.turn.request_handlers.handler import RequestHandler
+from oldfriend.turn.request_handlers.handler import UNDO, RequestHandler
 from oldfriend.turn.request_handlers.hint_requests import HINT_REQUESTS
 from oldfriend.turn.request_handlers.language_requests import LANGUAGE_REQUESTS
 from oldfriend.turn.request_handlers.learning_requests import COMMANDS as LEARNING_COMMANDS
@@ -81,6 +81,7 @@ COMMANDS: Final[frozenset[str]] = frozenset(
         "/tips",
         "/language",
         "/zone",
+        f"/{UNDO}",
         "/help",
         "/start",
         "/stop",

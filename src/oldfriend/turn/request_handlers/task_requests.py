@@ -134,8 +134,8 @@ async def decide_each(
 ) -> list[DeskDecision]:
     """Decide each thing that is asked; words that name nothing mean the task of the last reply.
 
-    What is undone is what the last reply has set, else what it has moved or ended; surely "the
-    last one" is what it has set.
+    What is undone is all that the last reply has set, moved or ended; surely "the last one" is what
+    it has set.
     """
     is_any_told = any(each.is_bare or each.is_newest for each in asked)
     told, made = await find_last_told(context, desk) if is_any_told else ([], [])
@@ -143,8 +143,9 @@ async def decide_each(
     for each in asked:
         found: DeskDecision | None = None
         if each.is_bare and each.action == "cancel":
-            undone = [desk.cancel(task) for task in list_new(desk, decisions) or made]
-            undone = undone or await put_back(context, desk)
+            new = list_new(desk, decisions)
+            undone = [desk.cancel(task) for task in new or made]
+            undone += [] if new else await put_back(context, desk)
             saved = tuple(pair for one in undone for pair in one.saved)
             text = "\n".join(one.text for one in undone)
             found = DeskDecision(text=text, saved=saved) if undone else None
