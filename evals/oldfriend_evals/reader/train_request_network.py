@@ -25,9 +25,11 @@ from oldfriend.tasks.request_network import (
     PLACES,
     SHAPES,
     TIMES,
+    VIEWS,
     WEIGHTS_FILE,
     WORDS,
     NetworkToken,
+    View,
     list_network_tokens,
 )
 from oldfriend.tasks.request_tagger import KINDS, LABELS
@@ -126,12 +128,12 @@ def load_cases(without: Sequence[str]) -> list[tuple[str, RequestCase]]:
     return [(language, case) for language, case in cases if case.tokens]
 
 
-def build_lesson(language: str, case: RequestCase, network: int) -> Lesson:
-    """Return a message as the network of a number learns from it."""
+def build_lesson(language: str, case: RequestCase, view: View) -> Lesson:
+    """Return a message as a network learns from it."""
     return Lesson(
         language=language,
         kind=case.kind,
-        tokens=list_network_tokens(case.tokens, network),
+        tokens=list_network_tokens(case.tokens, view),
         labels=case.labels if case.labels and case.kind else None,
     )
 
@@ -267,7 +269,7 @@ def main() -> None:
         with np.load(WEIGHTS_FILE) as stored:
             tensors.update(stored)
     for number in numbers:
-        lessons = [build_lesson(language, case, number) for language, case in cases]
+        lessons = [build_lesson(language, case, VIEWS[number]) for language, case in cases]
         for name, tensor in pack_network(train(lessons, SEEDS[number])):
             tensors[f"{number}.{name}"] = tensor
     np.savez_compressed(WEIGHTS_FILE, allow_pickle=False, **tensors)

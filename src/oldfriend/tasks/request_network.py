@@ -24,10 +24,6 @@ WORDS: Final = 1 << 13
 """Places of words, and as many of pieces; each is at its hash."""
 SHAPES: Final = 64
 PLACES: Final = 512
-LETTERS: Final = ((3, 4), (3, 4), (2, 5))
-"""Of each network, the lengths of the pieces of words that it sees."""
-SEES_PAIRS: Final = (False, False, True)
-"""And whether it sees each word together with its neighbours, too."""
 MOST_TIMES: Final = 3
 MOST_SENTENCES: Final = 2
 """More are not told apart."""
@@ -42,6 +38,19 @@ WEIGHTS_FILE: Final = Path(__file__).parent / "request_network.npz"
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.int8]
 Tensors = Mapping[str, npt.NDArray[np.generic]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What a network sees of words: pieces of some lengths, and pairs of neighbours or not."""
+
+    lengths: tuple[int, ...]
+    has_pairs: bool
+
+
+_PIECES: Final = View(lengths=(3, 4), has_pairs=False)
+VIEWS: Final = (_PIECES, _PIECES, View(lengths=(2, 5), has_pairs=True))
+"""Of each network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,21 +143,19 @@ def log_shares(scores: Floats) -> Floats:
 
 def score_message(tokens: Sequence[TaggedToken]) -> tuple[Floats, Floats]:
     """Return the mean scores of all networks: token × label, and of each kind of message."""
-    scored = [
-        each.score(list_network_tokens(tokens, number))
-        for number, each in enumerate(load_networks())
-    ]
+    seen = {view: list_network_tokens(tokens, view) for view in set(VIEWS)}
+    scored = [each.score(seen[view]) for each, view in zip(load_networks(), VIEWS, strict=True)]
     labels, kinds = (np.mean(each, axis=0) for each in zip(*scored, strict=True))
     return labels, kinds
 
 
-def list_network_tokens(tokens: Sequence[TaggedToken], network: int) -> list[NetworkToken]:
-    """List tokens as the network of a number sees them."""
+def list_network_tokens(tokens: Sequence[TaggedToken], view: View) -> list[NetworkToken]:
+    """List tokens as a network sees them."""
     words = ["<", *(each.word for each in tokens), ">"]
     return [
         NetworkToken(
             word=find_place(each.word, WORDS),
-            pieces=list_pieces(words[at : at + 3], network),
+            pieces=list_pieces(words[at : at + 3], view),
             time=TIMES.index(each.time),
             cue=CUES.index(each.cue),
             shape=find_place(describe_shape(each.word), SHAPES),
@@ -159,16 +166,16 @@ def list_network_tokens(tokens: Sequence[TaggedToken], network: int) -> list[Net
     ]
 
 
-def list_pieces(words: Sequence[str], network: int) -> list[int]:
+def list_pieces(words: Sequence[str], view: View) -> list[int]:
     """List the places of the pieces of a word, which stands between two others."""
     before, word, after = words
     padded = f"<{word}>"
     pieces = {
         padded[at : at + length]
-        for length in LETTERS[network]
+        for length in view.lengths
         for at in range(max(1, len(padded) - length + 1))
     }
-    if SEES_PAIRS[network]:
+    if view.has_pairs:
         pieces |= {f"{before} {word}", f"{word} {after}"}
     return [find_place(each, WORDS) for each in sorted(pieces)]
 
