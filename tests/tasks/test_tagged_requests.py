@@ -2,8 +2,8 @@
 
 import pytest
 
+from oldfriend.tasks.request_doubts import lacks_part
 from oldfriend.tasks.request_sentences import read_requests
-from oldfriend.tasks.tagged_requests import lacks_part
 from oldfriend.tasks.time_words import TimeWord
 from oldfriend.tasks.told_time import Told
 from tests.tasks.test_time_phrases import read
@@ -285,11 +285,64 @@ def test_first_day_of_a_series_is_taken_where_it_is_told(
             "tous les jours à 12h30 sauf le week-end : vocalises. Rappelle-le-moi",
             "Wed 11-25 12:30 FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
         ),
+        ("en", "just home off nights, alarm for 3.30 this afternoon pls", "Tue 11-24 15:30"),
+        ("en", "every weekday 4 30 pm walk the dog, ring me", "Tue 11-24 16:30 FREQ=WEEKLY"),
+        ("en", "the party is june 11, remind me of the card the day b4", "Thu 06-10 09:00 D"),
+        (
+            "en",
+            "Recycling goes out every other Thursday starting this week. Let me know at 6 in the "
+            "morning on those days",
+            "Thu 11-26 06:00 FREQ=WEEKLY;INTERVAL=2;BYDAY=TH",
+        ),
+        ("de", "alter morgen früh hausarbeit abgeben, schrei mich 7:45 an", "Wed 11-25 07:45"),
+        (
+            "de",
+            "erinner mich am Sonntag in acht Tagen vormittags um halb elf an das Konzert",
+            "Sun 12-06 10:30",
+        ),
+        ("fr", "chq dimanche 17h appeler maman. rappel stp", "Sun 11-29 17:00 FREQ=WEEKLY"),
+        ("fr", "ttes les nuits a 1h lancer la sauvegarde, alarme stp", "Wed 11-25 01:00 FREQ"),
+        ("fr", "rappelle moi ds 1/4 d'heure de vérifier la porte", "Tue 11-24 14:15"),
+        ("fr", "rappelle moi les antibios a minuit et demi svp", "Wed 11-25 00:30"),
+        ("fr", "navette a 4h50 du mat, préviens moi 1/2h avant pour appeler", "Wed 11-25 04:20"),
     ],
 )
 def test_all_words_of_one_time_are_read(language: str, text: str, when: str) -> None:
     """Whatever stands between them, and though some of them look like another time."""
     assert read(language, text)[0].startswith(when)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "when"),
+    [
+        (
+            "de",
+            "407 will um 5 uhr 20 geweckt werden, ich brauch 10 min vorher nen piep dass ich die "
+            "407 anruf",
+            "Tue 11-24 17:10",
+        ),
+        ("zh", "1203的客人要凌晨4点45叫醒 提前五分钟提醒我打电话上去", "Wed 11-25 04:40"),
+    ],
+)
+def test_number_of_a_room_is_no_hour(language: str, text: str, when: str) -> None:
+    """It is surely none that tells when to remind, and nothing is asked."""
+    assert read(language, text)[0] == when
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        (
+            "en",
+            "Every Tuesday at 6 pm, up to and including the 23rd of March, I should like a word "
+            "from you to bring the Fauré scores, please.",
+        ),
+        ("es", "Mañana o pasado tengo que llamar al plomero, hágame acordar."),
+    ],
+)
+def test_date_that_may_be_another_is_asked_about(language: str, text: str) -> None:
+    """The end of a series is not taken for its beginning, nor the first of two days for both."""
+    assert read(language, text)[0].startswith("?")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Train the request networks on the messages that the request tagger learns from.
 
-    python -m oldfriend_evals.reader.train_request_network [--without SOURCE ...]
+    python -m oldfriend_evals.reader.train_request_network [--without SOURCE ...] [--only NUMBER]
 
 It writes ``tasks/request_network.npz`` and its checksum in some minutes on one core: with one
 version of PyTorch, which is needed for it, the same bytes each time. What is left out is named by
@@ -22,18 +22,22 @@ from torch.nn import functional
 from oldfriend.tasks.request_network import (
     CUES,
     DILATIONS,
+    PLACES,
     SHAPES,
     TIMES,
+    VIEWS,
     WEIGHTS_FILE,
     WORDS,
     NetworkToken,
+    View,
     list_network_tokens,
 )
 from oldfriend.tasks.request_tagger import KINDS, LABELS
 from oldfriend_evals.checksums import write_checksums
-from oldfriend_evals.reader.train_requests import build_case, load_rows, pack
+from oldfriend_evals.reader.train_requests import RequestCase, build_case, load_rows, pack
 
-SEEDS: Final = (1, 2)
+SEEDS: Final = (1, 2, 3)
+"""One for each network."""
 ROUNDS: Final = 8
 BATCH: Final = 64
 MAX_TOKENS: Final = 60
@@ -78,7 +82,8 @@ class RequestModule(nn.Module):
         self.cues = nn.Embedding(len(CUES), 12)
         self.shapes = nn.Embedding(SHAPES, 8)
         self.marks = nn.Embedding(4, 4)
-        self.entry = nn.Linear(2 * WORD_WIDTH + 40, WIDTH)
+        self.places = nn.Embedding(PLACES, 16)
+        self.entry = nn.Linear(2 * WORD_WIDTH + 56, WIDTH)
         self.convolutions = nn.ModuleList(
             nn.Conv1d(WIDTH, 2 * WIDTH, 3, padding=step, dilation=step) for step in DILATIONS
         )
@@ -97,14 +102,12 @@ class RequestModule(nn.Module):
         self, places: torch.Tensor, pieces: torch.Tensor, starts: torch.Tensor, mask: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the scores of labels, message × token × label, and of kinds."""
-        word, time, cue, shape, marks = places
+        word, time, cue, shape, marks, place = places
         inside = mask.unsqueeze(-1)
         words = self.hide(self.words(word), HIDDEN_WORDS)
         parts = self.hide(self.pieces(pieces, starts).view(*word.shape, -1), HIDDEN_WORDS / 2)
-        seen = torch.cat(
-            [words, parts, self.times(time), self.cues(cue), self.shapes(shape), self.marks(marks)],
-            -1,
-        )
+        found = [self.times(time), self.cues(cue), self.shapes(shape), self.marks(marks)]
+        seen = torch.cat([words, parts, *found, self.places(place)], -1)
         hidden = torch.relu(self.entry(self.dropout(seen))) * inside
         for layer in self.convolutions:
             gated = layer(self.dropout(hidden).transpose(1, 2)).transpose(1, 2)
@@ -118,23 +121,21 @@ class RequestModule(nn.Module):
         return self.labels(hidden), self.kinds(whole)
 
 
-def load_lessons(without: Sequence[str]) -> list[Lesson]:
-    """Return the messages to learn from, without those of some sources."""
-    lessons = []
-    for row in load_rows():
-        if row["source"].startswith(tuple(without)):
-            continue
-        case = build_case(row)
-        if case.tokens:
-            lessons.append(
-                Lesson(
-                    language=row["language"],
-                    kind=case.kind,
-                    tokens=list_network_tokens(case.tokens),
-                    labels=case.labels if case.labels and case.kind else None,
-                )
-            )
-    return lessons
+def load_cases(without: Sequence[str]) -> list[tuple[str, RequestCase]]:
+    """Return the messages to learn from with their language, without those of some sources."""
+    rows = [each for each in load_rows() if not each["source"].startswith(tuple(without))]
+    cases = [(each["language"], build_case(each)) for each in rows]
+    return [(language, case) for language, case in cases if case.tokens]
+
+
+def build_lesson(language: str, case: RequestCase, view: View) -> Lesson:
+    """Return a message as a network learns from it."""
+    return Lesson(
+        language=language,
+        kind=case.kind,
+        tokens=list_network_tokens(case.tokens, view),
+        labels=case.labels if case.labels and case.kind else None,
+    )
 
 
 def list_runs(labels: Sequence[int]) -> list[tuple[int, int, int]]:
@@ -171,7 +172,7 @@ def mix(lesson: Lesson, spans: Spans, source: random.Random) -> Lesson:
 def build_batch(lessons: Sequence[Lesson]) -> tuple[Batch, torch.Tensor, torch.Tensor]:
     """Return what the network sees of some messages, with their labels and kinds."""
     length = min(MAX_TOKENS, max(len(each.tokens) for each in lessons))
-    places = np.zeros((5, len(lessons), length), np.int64)
+    places = np.zeros((6, len(lessons), length), np.int64)
     mask = np.zeros((len(lessons), length), np.float32)
     labels = np.full((len(lessons), length), UNLABELLED)
     pieces, starts = list[int](), list[int]()
@@ -184,7 +185,8 @@ def build_batch(lessons: Sequence[Lesson]) -> tuple[Batch, torch.Tensor, torch.T
             starts.append(len(pieces))
             if at < size:
                 token = each.tokens[at]
-                places[:, row, at] = token.word, token.time, token.cue, token.shape, token.marks
+                places[:3, row, at] = token.word, token.time, token.cue
+                places[3:, row, at] = token.shape, token.marks, token.place
                 pieces += token.pieces
     seen = (places, np.array(pieces), np.array(starts), mask)
     kinds = torch.tensor([each.kind for each in lessons])
@@ -234,7 +236,7 @@ def train(lessons: Sequence[Lesson], seed: int) -> RequestModule:
 
 def pack_network(network: RequestModule) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the tensors of a network as they ship: matrices in bytes with their scales."""
-    for name in ("words", "pieces", "times", "cues", "shapes", "marks"):
+    for name in ("words", "pieces", "times", "cues", "shapes", "marks", "places"):
         yield from pack_matrix(name, getattr(network, name).weight)
     for name in ("entry", "labels", "attention", "kinds"):
         layer = getattr(network, name)
@@ -257,14 +259,19 @@ def main() -> None:
     """Train the networks, and write them with their checksum."""
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("--without", nargs="*", default=(), help="beginnings of sources")
+    arguments.add_argument("--only", type=int, help="the number of the one to train anew")
     chosen = arguments.parse_args()
     torch.set_num_threads(1)
-    lessons = load_lessons(chosen.without)
-    tensors = {
-        f"{number}.{name}": tensor
-        for number, seed in enumerate(SEEDS)
-        for name, tensor in pack_network(train(lessons, seed))
-    }
+    cases = load_cases(chosen.without)
+    numbers = range(len(SEEDS)) if chosen.only is None else [chosen.only]
+    tensors = {}
+    if chosen.only is not None:
+        with np.load(WEIGHTS_FILE) as stored:
+            tensors.update(stored)
+    for number in numbers:
+        lessons = [build_lesson(language, case, VIEWS[number]) for language, case in cases]
+        for name, tensor in pack_network(train(lessons, SEEDS[number])):
+            tensors[f"{number}.{name}"] = tensor
     np.savez_compressed(WEIGHTS_FILE, allow_pickle=False, **tensors)
     names = [each.name for each in sorted(WEIGHTS_FILE.parent.glob("*.npz"))]
     write_checksums(WEIGHTS_FILE.parent, names)

@@ -1,12 +1,13 @@
 """Request network: a second view of what a message asks for, and of what its tokens tell.
 
 Some small networks of the same shape, of which the mean counts: vectors of words, of pieces of
-words and of what the patterns found, three gated convolutions, and a head for tokens and one for
-the message. `oldfriend_evals.reader.train_request_network` trains them.
+words, of what the patterns found and of places among sentences and times, three gated
+convolutions, and a head for tokens and one for the message.
+`oldfriend_evals.reader.train_request_network` trains them.
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -22,7 +23,10 @@ from oldfriend.tasks.request_features import TaggedToken, describe_shape
 WORDS: Final = 1 << 13
 """Places of words, and as many of pieces; each is at its hash."""
 SHAPES: Final = 64
-PIECE_LENGTHS: Final = (3, 4)
+PLACES: Final = 512
+MOST_TIMES: Final = 3
+MOST_SENTENCES: Final = 2
+"""More are not told apart."""
 TIMES: Final = ("", "amount", "clock", "day", "every", "offset", "part", "until", "vague")
 CUES: Final = ("", "remind", "remind_final", "remind_noun", "remind_timed")
 DILATIONS: Final = (1, 2, 4)
@@ -37,6 +41,19 @@ Tensors = Mapping[str, npt.NDArray[np.generic]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What a network sees of words: pieces of some lengths, and pairs of neighbours or not."""
+
+    lengths: tuple[int, ...]
+    has_pairs: bool
+
+
+_PIECES: Final = View(lengths=(3, 4), has_pairs=False)
+VIEWS: Final = (_PIECES, _PIECES, View(lengths=(2, 5), has_pairs=True))
+"""Of each network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkToken:
     """A token as places in the tables of the networks."""
 
@@ -46,6 +63,7 @@ class NetworkToken:
     cue: int
     shape: int
     marks: int  # 1: a time begins here; 2: a clause does
+    place: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +89,7 @@ class Network:
     cues: Table
     shapes: Table
     marks: Table
+    places: Table
     entry: tuple[Floats, Floats]
     convolutions: Sequence[tuple[Floats, Floats]]
     labels: tuple[Floats, Floats]
@@ -88,6 +107,7 @@ class Network:
             self.cues.look_up([each.cue for each in tokens]),
             self.shapes.look_up([each.shape for each in tokens]),
             self.marks.look_up([each.marks for each in tokens]),
+            self.places.look_up([each.place for each in tokens]),
         ]
         hidden = np.maximum(apply(self.entry, np.concatenate(seen, axis=1)), 0)
         for layer, step in zip(self.convolutions, DILATIONS, strict=True):
@@ -123,36 +143,60 @@ def log_shares(scores: Floats) -> Floats:
 
 def score_message(tokens: Sequence[TaggedToken]) -> tuple[Floats, Floats]:
     """Return the mean scores of all networks: token × label, and of each kind of message."""
-    seen = list_network_tokens(tokens)
-    scored = [each.score(seen) for each in load_networks()]
+    seen = {view: list_network_tokens(tokens, view) for view in set(VIEWS)}
+    scored = [each.score(seen[view]) for each, view in zip(load_networks(), VIEWS, strict=True)]
     labels, kinds = (np.mean(each, axis=0) for each in zip(*scored, strict=True))
     return labels, kinds
 
 
-def list_network_tokens(tokens: Sequence[TaggedToken]) -> list[NetworkToken]:
-    """List tokens as the networks see them."""
+def list_network_tokens(tokens: Sequence[TaggedToken], view: View) -> list[NetworkToken]:
+    """List tokens as a network sees them."""
+    words = ["<", *(each.word for each in tokens), ">"]
     return [
         NetworkToken(
             word=find_place(each.word, WORDS),
-            pieces=list_pieces(each.word),
+            pieces=list_pieces(words[at : at + 3], view),
             time=TIMES.index(each.time),
             cue=CUES.index(each.cue),
             shape=find_place(describe_shape(each.word), SHAPES),
             marks=each.is_time_start + 2 * (at > 0 and tokens[at - 1].clause != each.clause),
+            place=find_place(place, PLACES),
         )
-        for at, each in enumerate(tokens)
+        for at, (each, place) in enumerate(zip(tokens, describe_places(tokens), strict=True))
     ]
 
 
-def list_pieces(word: str) -> list[int]:
-    """List the places of the pieces of a word."""
+def list_pieces(words: Sequence[str], view: View) -> list[int]:
+    """List the places of the pieces of a word, which stands between two others."""
+    before, word, after = words
     padded = f"<{word}>"
     pieces = {
         padded[at : at + length]
-        for length in PIECE_LENGTHS
+        for length in view.lengths
         for at in range(max(1, len(padded) - length + 1))
     }
+    if view.has_pairs:
+        pieces |= {f"{before} {word}", f"{word} {after}"}
     return [find_place(each, WORDS) for each in sorted(pieces)]
+
+
+def describe_places(tokens: Sequence[TaggedToken]) -> Iterator[str]:
+    """Yield where each token stands: in which sentence, by which words that ask, in which time."""
+    cues = [at for at, each in enumerate(tokens) if each.cue]
+    times = 1 + max((each.cluster for each in tokens), default=-1)
+    last = tokens[-1].sentence if tokens else 0
+    for at, each in enumerate(tokens):
+        beside = "none"
+        if cues:
+            nearest = min(cues, key=lambda cue: abs(cue - at))
+            cue = tokens[nearest]
+            side = (at > nearest) - (at < nearest)
+            beside = f"{side}{cue.clause == each.clause}{cue.sentence == each.sentence}"
+        sentence = (
+            f"{min(each.sentence, MOST_SENTENCES)}{min(last - each.sentence, MOST_SENTENCES)}"
+        )
+        time = f"{min(each.cluster, MOST_TIMES - 1)}{min(times, MOST_TIMES)}"
+        yield f"{beside} {sentence} {time}"
 
 
 def find_place(text: str, places: int) -> int:
@@ -189,6 +233,7 @@ def read_network(tensors: Tensors, prefix: str) -> Network:
         cues=read_table("cues"),
         shapes=read_table("shapes"),
         marks=read_table("marks"),
+        places=read_table("places"),
         entry=read_layer("entry"),
         convolutions=[read_layer(f"convolution{step}") for step in DILATIONS],
         labels=read_layer("labels"),

@@ -37,15 +37,14 @@ MAX_NONE: Final = 0.55
 """A message asks for nothing from this probability on; its tokens are not labelled then."""
 MAX_NONE_ASKED: Final = 0.55
 """One with a verb that asks ("remind me") and a sure time is no reminder from this one on."""
-MAX_NONE_TIMED: Final = 0.4
+MAX_NONE_TIMED: Final = 0.37
 """With other words that often ask, from this one on; the limits were chosen on 3,256 messages of
-writers who were left out."""
+writers who were left out, and once more on 1,400."""
 MAX_NONE_TIMELESS: Final = 0.3
 """One in which no word surely tells when is none from this one on."""
-MAX_NONE_UNCUED_TIMED: Final = 0.2
-MAX_NONE_UNCUED: Final = 0.12
-"""The same for messages without words that often ask."""
-MAX_NONE_OPEN: Final = 0.4
+MAX_NONE_UNCUED: Final = 0.2
+"""One without words that often ask is none from this one on."""
+MAX_NONE_OPEN: Final = 0.37
 """The same for one that asks, but whose time is missing or open: it is only asked back."""
 MAX_NONE_TODO: Final = 0.05
 """No to-do from this one on: "my favourite book: Dune" is a fact."""
@@ -125,17 +124,15 @@ def find_limit(tagged: TaggedMessage, *, is_todo: bool, is_order: bool = False) 
 
     The surer the tagger is that words tell when to remind, the more it may speak against talk.
     """
-    is_timed = float(tagged.labels[:, WHEN].max(initial=0.0)) >= MIN_SURELY_WHEN
     if not any(each.cue for each in tagged.tokens):
         if is_order:
             return MAX_NONE_ORDER
-        if is_todo:
-            return MAX_NONE_TODO
-        return MAX_NONE_UNCUED_TIMED if is_timed else MAX_NONE_UNCUED
+        return MAX_NONE_TODO if is_todo else MAX_NONE_UNCUED
     if is_todo:
         return MAX_NONE
     if is_open(tagged):
         return MAX_NONE_OPEN
+    is_timed = float(tagged.labels[:, WHEN].max(initial=0.0)) >= MIN_SURELY_WHEN
     if is_timed and any(each.cue == "remind" for each in tagged.tokens):
         return MAX_NONE_ASKED
     return MAX_NONE_TIMED if is_timed else MAX_NONE_TIMELESS

@@ -14,6 +14,13 @@ from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.left_over import has_left_over, is_apart, is_other
 from oldfriend.tasks.reminder_text import MIN_CLEAR, WHAT, find_what
+from oldfriend.tasks.request_doubts import (
+    has_choice,
+    has_unread_hour,
+    is_stray_day,
+    is_unread,
+    lacks_part,
+)
 from oldfriend.tasks.request_features import TaggedToken
 from oldfriend.tasks.request_tagger import (
     ASK,
@@ -31,7 +38,7 @@ from oldfriend.tasks.request_tagger import (
 from oldfriend.tasks.time_words import TimeBook, TimeWord
 from oldfriend.tasks.told_time import Question, Told
 from oldfriend.tasks.weekday_series import HOLE, is_weekday
-from oldfriend.tasks.when_spans import Span, is_inside, is_short, mask, read_when
+from oldfriend.tasks.when_spans import Span, is_inside, mask, read_when
 
 EVENT: Final = LABELS.index("event")
 MIN_SURE: Final = 0.55
@@ -45,12 +52,9 @@ MIN_APART: Final = 0.6
 """A day that is as much likelier than the hour beside it, or less, is told apart from it."""
 MIN_SURELY_REMINDER: Final = 0.95
 """From it on, the one time that is told is the reminder's, whatever its words look like."""
-MIN_DIGITS: Final = 3
-"""Of an hour with its minutes, written as one number."""
 MAX_PLACE: Final = 1_000_000
 """Beyond the end of any message."""
 _TIMES: Final = frozenset({"clock", "day", "part", "amount"})
-_CHOSEN: Final = frozenset({"clock", "day", "part"})
 _HOUR: Final = re.compile(r"\d{1,2}(?:[:.h]\d\d)?")
 _MINUTES: Final = re.compile(r"(?<=\d)[:.]\d\d(?![\d.:])")
 _NEAR: Final = re.compile(r"(?:[^\w]{0,3}\w{1,15}){1,2}|[^\w]{0,9}")
@@ -149,6 +153,7 @@ def read_one(
         bool(read.unread)
         or is_unread(book, text, tagged, [*spans, *lent])
         or has_unread_hour(tagged, told, [*spans, *lent])
+        or is_stray_day(book, text, told, spans)
         or sure < MIN_SURE
         or is_open(tagged)
     )
@@ -175,39 +180,10 @@ def is_told_surely(cluster: Cluster, chosen: Sequence[Cluster]) -> bool:
     return cluster not in chosen and kinds <= sure
 
 
-def has_unread_hour(tagged: TaggedMessage, told: Told, spans: Sequence[Span]) -> bool:
-    """Whether a number beside what asks may be the reminder's hour: "say 8ish", "at 845".
-
-    Where an hour is told, only one of at least three digits in the clause that asks may be.
-    """
-    is_told = bool(told.clock or told.amount or told.offset)
-    sentences = {each.sentence for each in tagged.tokens if each.cue}
-    clauses = {each.clause for each in tagged.tokens if each.cue}
-    return any(
-        token.word.isdecimal()
-        and token.sentence in sentences
-        and (not is_told or (len(token.word) >= MIN_DIGITS and token.clause in clauses))
-        and label[WHAT] < MIN_CLEAR
-        and token.time in {"", "vague"}
-        and not is_inside(token.start, spans)
-        for token, label in zip(tagged.tokens, tagged.labels, strict=True)
-    )
-
-
 def is_used(told: Told, cluster: Cluster) -> bool:
     """Whether a time before or after something rests on words, whichever of the two they tell."""
     used = {each.start for each in told.words}
     return told.offset is not None and all(each.start in used for each in cluster.words)
-
-
-def has_choice(book: TimeBook, text: str, times: Sequence[TimeWord]) -> bool:
-    """Whether nothing but an "or" stands between two days or hours."""
-    return any(
-        one.kind == other.kind
-        and one.kind in _CHOSEN
-        and book.is_either(text[one.end : other.start])
-        for one, other in pairwise(times)
-    )
 
 
 def find_events(
@@ -230,17 +206,6 @@ def list_lent(told: Told, others: Sequence[TimeWord]) -> list[Span]:
     """List the words that tell when something else is, if the time of a reminder rests on it."""
     is_lent = told.offset is not None or (told.event is not None and not is_apart(told))
     return [(each.start, each.end) for each in others] if is_lent else []
-
-
-def is_unread(book: TimeBook, text: str, tagged: TaggedMessage, spans: Sequence[Span]) -> bool:
-    """Whether words that surely tell when to remind stand beside what is read of them."""
-    left = [
-        (each.start, each.end)
-        for each, label in zip(tagged.tokens, tagged.labels, strict=True)
-        if label[WHEN] >= MIN_SURELY_WHEN and not is_inside(each.start, spans)
-    ]
-    said = book.drop_soft(mask(text, left).replace(HOLE, " "))
-    return any(each[0].isalnum() and book.drop_joints(each) for each in said.split())
 
 
 def find_cuts(tagged: TaggedMessage, clusters: Sequence[Cluster]) -> list[int]:
@@ -297,27 +262,6 @@ def drop_lent(text: str, what: str, told: Told, spans: Sequence[Span]) -> str:
         if each.end > each.start and not is_inside(each.start, spans):
             what = what.replace(text[each.start : each.end], " ")
     return what
-
-
-def lacks_part(told: Told, others: Sequence[TimeWord]) -> bool:
-    """Whether the words that are left tell what the time of a reminder lacks."""
-    if told.event is not None:
-        return False
-    kinds = {each.kind for each in others if each.entry.get("ahead") != 0}
-    if "every" in kinds and told.every is None:
-        return True
-    if told.every is not None:
-        is_hourless = told.clock is None and told.part is None and told.offset is None
-        is_dayless = told.day is None and told.until is None
-        return (is_dayless and "day" in kinds) or (is_hourless and "clock" in kinds)
-    length = told.offset or told.amount
-    if told.offset is not None and "part" in told.offset.entry:
-        return False  # "the evening before" tells its hour
-    if length is not None:
-        return told.clock is None and not is_short(length) and "clock" in kinds
-    if told.day is not None and told.clock is None and told.part is None:
-        return "clock" in kinds
-    return told.clock is not None and told.day is None and "day" in kinds
 
 
 def drop_whole(
@@ -379,15 +323,20 @@ def rate_words(tagged: TaggedMessage, words: Sequence[TimeWord]) -> float:
 def choose_clusters(tagged: TaggedMessage, clusters: Sequence[Cluster]) -> list[Cluster]:
     """Return the clusters that tell when to remind.
 
-    Of two hours, the one in the clause that asks does; a part of the day alone does not, beside
-    an hour: "Good evening". An hour that comes again, if no other time is told, does in any case.
+    Of two hours, the one in the clause that asks does; a part of the day alone only does beside
+    an hour if it is sure: "Good evening" is not. An hour that comes again, if no other time is
+    told, does in any case.
     """
     chosen = [each for each in clusters if each.likely >= 0.5]
     if not chosen:
         chosen = choose_only_time(tagged, clusters)
     timed = [each for each in chosen if each.kinds & {"clock", "amount", "offset"}]
     if timed:
-        chosen = [each for each in chosen if each.kinds != {"part"} or len(chosen) == 1]
+        chosen = [
+            each
+            for each in chosen
+            if each.kinds != {"part"} or len(chosen) == 1 or each.likely >= MIN_SURELY_WHEN
+        ]
     if len(timed) > 1 and not any("offset" in each.kinds for each in timed):
         beside = [each for each in timed if is_in_asking_clause(tagged, each)]
         if len(beside) == 1:
