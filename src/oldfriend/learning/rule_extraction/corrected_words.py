@@ -235,18 +235,24 @@ def find_put_right(
 
 
 def list_told(words: Sort, last: Sentence, sentence: Sentence, book: RuleBook) -> Iterator[Place]:
-    """Yield the words of a sort in the last statement; of names, the one that may be wrong."""
+    """Yield the words of a sort in the last statement; of names, the one that may be wrong.
+
+    That is what somebody is called or, of two names, the one that is the value of what is told.
+    """
+    places = list(words(last.plain, book))
     named = [each for pattern in book.naming for each in pattern.finditer(last.plain)]
-    if words is not names_in or len({each["name"] for each in named}) != 1:
-        yield from words(last.plain, book)
+    if words is not names_in or not (places or named) or len({each["name"] for each in named}) > 1:
+        yield from places
         return
-    found = named[0]
     values = {each.value for each in list_facts(last, book)}
-    told = [each for each in names_in(last.plain, book) if each[2] in values]  # "lives in Porto"
-    if len(told) == 1 and not is_about_name(sentence, found["name"], book):
+    told = [each for each in places if each[2] in values]  # "lives in Porto"
+    others = {each["name"] for each in named} or {each[2] for each in places} - values
+    if len(told) == 1 and not any(is_about_name(sentence, each, book) for each in others):
         yield told[0]
+    elif named:
+        yield named[0].start("name"), named[0].end("name"), named[0]["name"]
     else:
-        yield found.start("name"), found.end("name"), found["name"]
+        yield from places
 
 
 def is_about_name(sentence: Sentence, name: str, book: RuleBook) -> bool:

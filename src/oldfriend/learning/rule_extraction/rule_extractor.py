@@ -64,6 +64,7 @@ from oldfriend.learning.rule_extraction.roles import (
 )
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
+from oldfriend.learning.rule_extraction.small_letters import with_capitals
 from oldfriend.turn.injection_detection import detect_injection
 
 RULES_AUTHOR: Final = "rules/6"
@@ -163,7 +164,7 @@ def _sentences(message: Message, material: ExtractionInput) -> Iterable[Read]:
     language = _language_for(message, material)
     if language in list_languages("rules") and _is_heard(message):
         book = _book_for(message, language, _known_names((), material))
-        return ((sentence, book) for sentence in statements_in(message, book))
+        return ((with_capitals(sentence, book), book) for sentence in statements_in(message, book))
     return ()
 
 
@@ -197,7 +198,7 @@ def _book_for(message: Message, usual: str, known: frozenset[str]) -> RuleBook:
 
 def _is_read(message: Message, book: RuleBook, known: frozenset[str]) -> bool:
     """Whether a message says anything by a book."""
-    said = list(statements_in(message, book))
+    said = [with_capitals(each, book) for each in statements_in(message, book)]
     over = (before for each in said if (before := turned_round(each, book)) is not None)
     return any(
         list(claims_in(each, book, known))
