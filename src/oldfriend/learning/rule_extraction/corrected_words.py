@@ -30,13 +30,13 @@ from oldfriend.memory.restatement_detection import (
     tokenize_statement,
 )
 from oldfriend.search.tokenizer import is_stop_word
+from oldfriend.turn.intent import is_pleasantry
 
 MARK: Final = "*"
 ENDS_OF_MARKED: Final = "* .!"
 MAX_SMALL_CHARS: Final = 2
-"""A word of at most so many characters tells nothing of its own."""
-DENIED: Final = "\N{NOT SIGN}"
-"""Stands for a word that is denied."""
+"""A word of so many characters tells nothing of its own."""
+DENIED: Final = "\N{NOT SIGN}"  # stands for a word that is denied
 MAX_HAN_NAME: Final = 4
 MAX_OPENINGS: Final = 4
 """Words of correction in a row that a sentence may begin with: "no, sorry, I mean"."""
@@ -305,9 +305,8 @@ def with_value(
     told = [each for each in claims_in(last, book, ()) if last.plain.count(each.value) == 1]
     if len({each.value for each in told}) != 1 or not told[0].value:
         return None
-    if not is_surely_meant and not (
-        is_single_valued(told[0]) and classify_act(right)["smalltalk"] < MIN_SMALL_TALK
-    ):
+    is_single = is_single_valued(told[0])
+    if not is_surely_meant and (not is_single or is_small_talk(right, book)):
         return None
     if has_digits(told[0].value) != has_digits(right):
         return None
@@ -324,6 +323,13 @@ def with_value(
         for each in claims_in(meant, book, ())
     )
     return meant if is_told else None
+
+
+def is_small_talk(right: str, book: RuleBook) -> bool:
+    """Return whether words behind a "no" only thank or the like; of unspaced ones few tell."""
+    if not get_traits(book.language).spaces:
+        return is_pleasantry(right)
+    return classify_act(right)["smalltalk"] >= MIN_SMALL_TALK
 
 
 def drop_same_start(right: str, before: str) -> str:
