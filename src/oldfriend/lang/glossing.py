@@ -94,7 +94,7 @@ def _list_names() -> frozenset[str]:
 
 
 def is_listed_name(word: str) -> bool:
-    """Tell whether any glossary of a Latin script lists a word as one that stays, such as a name."""
+    """Tell whether any glossary of a Latin script has a word stay as it is, such as a name."""
     return word.lower() in _list_names()
 
 
