@@ -6,8 +6,10 @@ import pytest
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.learning.extraction import Claim, ExtractionInput
+from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.validate import validate_extraction
 from oldfriend.learning.validation.grounding import iter_computed_numbers
+from tests.learning.rule_extraction.message_fixtures import material_of, message
 from tests.learning.segment_fixtures import claim, quote, read, talk
 
 LOTTERY = claim("event", "Won the lottery.", "I won the lottery last night", impact=8)
@@ -326,3 +328,23 @@ def test_a_weekday_founds_only_days_that_are_that_weekday(
     told = {*iter_computed_numbers(fact(said, said), [message], language)}
 
     assert [each.isoweekday() for each in coming if str(each.day) in told] == [weekday]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "I'm pregnant."),
+        ("de", "Ich bin schwanger."),
+        ("es", "Estoy embarazada."),
+        ("fr", "Je suis enceinte."),
+        ("fr", "On attend un bébé."),
+        ("zh", "我怀孕了。"),
+    ],
+)
+def test_pregnancy_that_rules_read_is_kept(language: str, text: str) -> None:
+    """What the rule says of it shares a word with how it is told."""
+    material = material_of(message(text, language=language))
+    found = validate_extraction(extract_with_rules(material), material)
+
+    assert not found.rejected
+    assert [each.key for each in found.extraction.claims] == ["pregnancy"]

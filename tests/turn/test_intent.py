@@ -438,3 +438,38 @@ def test_few_words_are_answered_in_the_only_language_that_knows_them(
 ) -> None:
     """And in the usual one where several may."""
     assert understood(text, language=usual).language == language
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "snooker. what 13 yr old plays snooker. hes like a tiny pensioner"),
+        (
+            "de",
+            "der bus kam nicht. wo war der bloß. bin dann gelaufen und jetzt sind die füße nass",
+        ),
+        ("zh", "妈走丢了一回 谁都不知道她去哪里 后来邻居送回来了 我腿都软了"),
+    ],
+)
+def test_talk_of_which_one_part_begins_like_a_question_may_be_a_statement(
+    language: str, text: str
+) -> None:
+    """Without a question mark it is kept, unless it is surely answered."""
+    assert perceive(text, Addressee(name="Wren", languages=(language,))).may_be_statement
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "what does my sister do"),
+        ("de", "was macht meine schwester beruflich"),
+        ("zh", "我妈以前是干嘛的呢"),
+        ("en", "I moved to Leeds. Where do I live?"),
+    ],
+)
+def test_plain_question_is_no_statement(language: str, text: str) -> None:
+    """With its mark, or where it asks as a whole."""
+    found = perceive(text, Addressee(name="Wren", languages=(language,)))
+
+    assert found.intent == "question"
+    assert not found.may_be_statement

@@ -129,6 +129,11 @@ def normalize_place(name: str) -> str:
     return " ".join(bare.replace("_", " ").replace(".", " ").split())
 
 
+def is_known_place(name: str) -> bool:
+    """Tell whether a name is one of the cities and regions whose time zone is known."""
+    return normalize_place(name) in load_zones_by_place()
+
+
 def suggest_zones(text: str) -> list[str]:
     """Return zones that an unknown name may mean: those of a country, or with similar names."""
     place = normalize_place(text)

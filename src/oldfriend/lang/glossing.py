@@ -83,6 +83,21 @@ def is_common_word(word: str, language: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1)
+def _list_names() -> frozenset[str]:
+    """List the words that stay as they are in the glossary of a Latin script, such as names."""
+    traits = {code: get_traits(code) for code in list_languages()}
+    glossed = [code for code, its in traits.items() if its.is_glossed and its.script == "latin"]
+    return frozenset(
+        word for code in glossed for word, its in load_glossary(code).items() if its == STAYS
+    )
+
+
+def is_listed_name(word: str) -> bool:
+    """Tell whether any glossary of a Latin script has a word stay as it is, such as a name."""
+    return word.lower() in _list_names()
+
+
 @lru_cache(maxsize=2)
 def _list_glosses(language: str) -> frozenset[str]:
     """List the stems of the words by which the glossaries of Latin scripts gloss."""

@@ -18,7 +18,7 @@ from oldfriend.memory.message_log import get_last_seq, list_recent_messages
 from oldfriend.memory.restatement_detection import has_correction_words
 from oldfriend.memory.segments import list_uncut_spans, list_waiting_segments
 from oldfriend.turn.intent import perceive
-from oldfriend.turn.later_messages import may_put_right
+from oldfriend.turn.later_messages import is_putting_right
 from oldfriend.turn.turn_outcome import Utterance
 
 TIMEOUT_S: Final = 5.0
@@ -41,7 +41,7 @@ async def extract_before_reply(app: LearningContext, utterance: Utterance) -> No
         return
     session = utterance.message.session
     perception = perceive(utterance.own_words, utterance.addressee)
-    if may_put_right(perception):
+    if await is_putting_right(app.db, utterance, perception):
         await extract_unread(app, utterance.person.id, first=session)
         return
     is_asking = perception.is_asking_for_beliefs

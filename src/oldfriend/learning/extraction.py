@@ -161,6 +161,7 @@ class ExtractionInput:
     companion: str
     messages: tuple[Message, ...]  # oldest first, current versions; the first dates them all
     context_messages: tuple[Message, ...] = ()  # just before, for context only; never evidence
+    told_messages: tuple[Message, ...] = ()  # own ones that answers rest on which are put right
     known: tuple[MemoryState, ...] = ()  # strongest patterns, current facts, open promises
     shown: tuple[MemoryState, ...] = ()  # what a model is shown of the beliefs known at that time
     entities: tuple[Entity, ...] = ()

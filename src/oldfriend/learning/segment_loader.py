@@ -15,7 +15,7 @@ import numpy as np
 from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import BELIEF_KINDS, KEYED_KINDS, list_kinds
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import EntityId
+from oldfriend.domain.ids import EntityId, MessageId, ObjectId
 from oldfriend.domain.memories import Entity, MemoryKind, MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.learning.belief_nearness import build_nearness_measure
@@ -35,10 +35,14 @@ from oldfriend.memory.belief_views import (
     list_rejected_memories,
     list_unconfirmed_memories,
 )
+from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.journal import MemoryVersion, get_latest_seq, get_memory_version
 from oldfriend.memory.judged_beliefs import JudgedBelief, list_judged_beliefs
+from oldfriend.memory.message_log import get_message
 from oldfriend.memory.people import get_companion, get_person_by_id
+from oldfriend.memory.receipts import find_receipt
+from oldfriend.memory.restatement_detection import has_correction_words
 from oldfriend.memory.segments import Segment, list_messages_before_segment, list_segment_messages
 from oldfriend.memory.vectors import load_message_vectors
 from oldfriend.search.name_index import NamedIn
@@ -55,6 +59,8 @@ KNOWN_LIMITS: Final[Mapping[MemoryKind, int]] = {
 """Known beliefs of each kind that a segment is read with, the strongest first."""
 
 
+MAX_TOLD: Final = 8
+"""Messages by which answers are understood that the person puts right."""
 MAX_SHOWN: Final = 35
 """Beliefs that a model is shown, those nearest to what is said.
 
@@ -99,16 +105,15 @@ async def load_segment_context(
     all_entities = await list_entities(tx, person.id, live=False)
     entities = [each for each in all_entities if each.ended_at is None]
     mentioned = filter_mentioned(messages, entities)
+    before = await list_messages_before_segment(tx, segment, limit=CONTEXT_SIZE)
     inputs = ExtractionInput(
         segment=segment.id,
         person=person,
         companion=companion.name,
         messages=tuple(messages),
-        context_messages=tuple(
-            map(
-                truncate_message,
-                await list_messages_before_segment(tx, segment, limit=CONTEXT_SIZE),
-            )
+        context_messages=tuple(map(truncate_message, before)),
+        told_messages=tuple(
+            map(truncate_message, await list_told_messages(tx, [*before, *messages]))
         ),
         known=tuple(select_strongest(known)),
         shown=tuple(
@@ -156,6 +161,34 @@ async def load_segment_context(
         bases={each.id: await get_latest_seq(tx, person.id, each.id) for each in entities},
         earlier=await load_earlier_reading(tx, segment, messages, (*notes, *beliefs.known)),
     )
+
+
+async def list_told_messages(tx: Transaction, messages: Sequence[Message]) -> list[Message]:
+    """List what the person said that the answers rest on which a correction follows, oldest first.
+
+    Whether they told it a minute or a year ago.
+    """
+    told: dict[MessageId, None] = {}
+    for index, message in enumerate(messages):
+        if message.trust != "person" or not has_correction_words(message.text, message.language):
+            continue
+        replies = [each for each in messages[:index] if each.role == "companion"][-1:]
+        for reply in replies:
+            told.update(dict.fromkeys(await list_sources(tx, reply)))
+    known = {each.id for each in messages}
+    found = [await get_message(tx, messages[0].person, each) for each in told if each not in known]
+    own = [each for each in found[:MAX_TOLD] if each.trust == each.role == "person"]
+    return sorted(own, key=lambda each: each.seq)
+
+
+async def list_sources(tx: Transaction, reply: Message) -> list[MessageId]:
+    """List the messages that a reply rests on: itself, or by the beliefs that it tells."""
+    receipt = await find_receipt(tx, reply.person, reply.id)
+    used = [each for each in receipt.items if each.used] if receipt is not None else []
+    beliefs = [ObjectId(each.object) for each in used if each.kind == "memory"]
+    evidence = await list_object_evidence(tx, reply.person, beliefs)
+    messages = [MessageId(each.object) for each in used if each.kind == "message"]
+    return [*messages, *(words.message for each in evidence.values() for words in each)]
 
 
 def truncate_message(message: Message) -> Message:

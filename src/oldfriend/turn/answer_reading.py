@@ -21,6 +21,7 @@ from oldfriend.search import list_named_entities
 from oldfriend.search.spelling import find_lexicon
 from oldfriend.turn.attribution.quoted_spans import is_passed_on
 from oldfriend.turn.message_subjects import (
+    has_all_words,
     has_common_role,
     has_same_frame,
     is_of_another_subject,
@@ -29,7 +30,6 @@ from oldfriend.turn.message_subjects import (
 )
 from oldfriend.turn.neighbors import is_requesting
 from oldfriend.turn.offline_ranking import (
-    MAX_RIVAL_BEHIND,
     compute_fused_score,
     is_about_asked_person,
     is_close_by_reader,
@@ -50,6 +50,12 @@ MIN_SURE_LOGIT: Final = 4.5
 
 Of 713 questions of English lives 34 are answered as sure, 29 of them rightly.
 """
+MAX_RIVAL_BEHIND: Final = 6.0
+"""In scores, so far behind the best message any other is where that is far ahead."""
+MIN_PLAIN_LOGIT: Final = 3.5
+"""The same, of what only says all that the question is about, in other languages."""
+MAX_PLAIN_CHARS: Final = 120
+"""Of a message that says it in one clear sentence."""
 MIN_FRAME_LOGIT: Final = 0.0
 """The reader's logit from which what says the question's own words is an answer."""
 MIN_SURE_SEARCH: Final = 0.4
@@ -86,7 +92,11 @@ async def read_answers(
         messages=read,
         merged_ranking=tuple(put_in_order(replace(result, messages=read).ranking, ranked)),
         sure_message=leave_out_requests(ranked)[0].message.id
-        if get_traits(language).reader == "answers" and is_sure(ranked, result)
+        if is_sure(ranked, result)
+        and (
+            get_traits(language).reader == "answers"
+            or says_all_that_is_asked(leave_out_requests(ranked)[0], result)
+        )
         else None,
         is_gloss_read=has_glossary(language),
         reader_probability=max(each.probability for each in readings),
@@ -177,6 +187,17 @@ def leave_out_requests(messages: Iterable[RecalledMessage]) -> list[RecalledMess
     found = [*messages]
     telling = [each for each in found if not is_requesting(each.message)]
     return telling if any(map(is_close_by_reader, telling)) else found
+
+
+def says_all_that_is_asked(recalled: RecalledMessage, result: RecallResult) -> bool:
+    """Tell whether a short message says all that a question is about, and reads like an answer.
+
+    So the reader's word counts in languages, too, that it only reads word by word in English.
+    """
+    message, asked = recalled.message, result.question
+    is_read = recalled.reading is not None and recalled.reading.logit >= MIN_PLAIN_LOGIT
+    is_short = len(message.text) <= MAX_PLAIN_CHARS
+    return is_read and is_short and has_all_words(message.text, asked, message.language or "")
 
 
 def says_what_is_asked(recalled: RecalledMessage, result: RecallResult) -> bool:

@@ -29,7 +29,7 @@ from oldfriend.prompts.locale_phrases import (
 )
 from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.tokenizer import is_unspaced
-from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
+from oldfriend.turn.asking_statements import is_rather_telling, is_riddle
 from oldfriend.turn.injection_detection import (
     InjectionFindings,
     detect_injection,
@@ -81,8 +81,6 @@ MAX_ADDRESS_CHARS = 300
 MAX_REQUEST_CHARS = 2000
 """Characters; a longer message is a statement, whatever it begins with."""
 
-NAME_WITHIN: Final = re.compile(r"(?<=[\w,] )[A-Z\u00c0-\u00de]")
-"""A capital letter behind the first word, as names begin with."""
 MAX_UNMARKED_QUESTION_CHARS = 300
 """Characters; a longer message without a sign of a question tells something."""
 MIN_QUESTION_PROBABILITY = 0.3
@@ -244,6 +242,8 @@ def classify_sentences(
         note = find_note_text(words[:start], words[:start].translate(PUNCTUATION_FOLDING), book)
         question = words[start:] if note else question
     language = detected or likely or book.language
+    parts = sentences if get_traits(language).spaces else words[:MAX_REQUEST_CHARS].split()
+    asking_parts = [is_question(each, book) for each in parts]
     is_asking = any(asking) or (
         is_question_by_classifier(words, language) and not tells_of_loss(words, book.patterns)
     )
@@ -256,17 +256,13 @@ def classify_sentences(
         note=note,
         question=question,
         is_only_question=bool(asking) and all(asking),
-        may_be_statement=is_asking and (not any(asking) or is_riddle(sentences, asking, language)),
+        may_be_statement=is_asking
+        and (
+            not any(asking)
+            or is_riddle(sentences, asking, language)
+            or is_rather_telling(words, asking_parts)
+        ),
     )
-
-
-def is_riddle(sentences: list[str], asking: list[bool], language: str) -> bool:
-    """Tell whether a message answers what it asks, of nobody in the talk."""
-    if not asking[0] or asking[-1]:
-        return False
-    cues = load_cues_for(" ".join(sentences), language)
-    is_own = any(each.self.search(fold_punctuation(text)) for each in cues for text in sentences)
-    return not is_own and not NAME_WITHIN.search(sentences[0])
 
 
 def is_question_by_classifier(text: str, language: str) -> bool:

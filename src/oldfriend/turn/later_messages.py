@@ -12,6 +12,7 @@ from datetime import date
 from itertools import islice
 from typing import Final
 
+from oldfriend.db.database import Database
 from oldfriend.diary.diary_reader import read_entry
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
@@ -21,12 +22,17 @@ from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.lang.number_words import write_digits
 from oldfriend.lang.update_detection import compute_update_logit
-from oldfriend.memory.message_log import get_message, list_messages_by_seq
+from oldfriend.memory.message_log import (
+    get_message,
+    list_messages_by_seq,
+    list_recent_messages,
+)
 from oldfriend.memory.restatement_detection import (
     find_denied_value,
     has_correction_words,
     is_marked_correction,
 )
+from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search import Reason, ScoredMessage, list_later_links
 from oldfriend.search.date_parser import DateSpan
 from oldfriend.search.later_links import LaterLink, extract_link_terms, weigh_update
@@ -34,9 +40,15 @@ from oldfriend.search.message_scope import list_within_scope
 from oldfriend.search.question_patterns import has_any_word
 from oldfriend.search.score import give_score
 from oldfriend.search.time_query import parse_query_spans
+from oldfriend.turn.asking_statements import NAME_WITHIN
 from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans
 from oldfriend.turn.attribution.spans import find_sentences
-from oldfriend.turn.intent import NAME_WITHIN, Perception, find_words_behind_pleasantry
+from oldfriend.turn.intent import (
+    PUNCTUATION_FOLDING,
+    Perception,
+    find_words_behind_pleasantry,
+    normalize_phrase,
+)
 from oldfriend.turn.message_subjects import is_of_other_subject
 from oldfriend.turn.neighbors import is_asking, is_requesting
 from oldfriend.turn.offline_ranking import compute_change_logit, compute_fused_score
@@ -51,6 +63,7 @@ from oldfriend.turn.recalled import (
     get_item_id,
 )
 from oldfriend.turn.retrieval import build_question
+from oldfriend.turn.turn_outcome import Utterance
 
 NUMBER: Final = re.compile(r"\d{1,18}")
 MAX_LATER: Final = 2
@@ -86,6 +99,7 @@ MAX_BESIDE: Final = 2
 """Words with a matter behind thanks or a greeting that are no more than that: "most kind"."""
 MAX_UPDATE_GAIN: Final = 2.0
 """By so much a message that reads like an update may be likelier than what both share says."""
+MAX_BEFORE: Final = 4  # messages just before, of which one may say that something was wrong
 MAX_BETWEEN: Final = 8
 """Messages just before a correction, of which one may be what it corrects."""
 MIN_SHARED, MIN_SHARED_UNSPACED = 1, 3
@@ -415,13 +429,36 @@ def is_correction_of(link: LaterLink, message: Message, changed: Message) -> boo
     return is_after and is_short_correction(message.text, languages)
 
 
-def may_put_right(perception: Perception) -> bool:
-    """Tell whether a message is no question and begins like a correction, or is marked as one."""
+def may_put_right(perception: Perception, before: Sequence[Message] = ()) -> bool:
+    """Tell whether a message is no question and begins like a correction, or is marked as one.
+
+    Or tells how it is, where the person's message just before it only says that it was wrong.
+    """
     languages = {perception.language, perception.detected_language or perception.language}
     is_told = perception.intent == "statement" or perception.may_be_statement
+    own = [each for each in before if each.role == "person"][-1:]
+    is_after_denial = any(is_denial(each.text, each.language) for each in own)
     return perception.intent == "correct" or (
-        is_told and begins_as_correction(perception.text, languages)
+        is_told and (is_after_denial or begins_as_correction(perception.text, languages))
     )
+
+
+async def is_putting_right(db: Database, utterance: Utterance, perception: Perception) -> bool:
+    """Tell whether a message may put right what was said, in view of what was said just before."""
+    if may_put_right(perception):
+        return True
+    person, message = utterance.person.id, utterance.message
+    async with db.begin_read() as tx:
+        before = await list_recent_messages(
+            tx, person, message.chat, limit=MAX_BEFORE, before=message.seq
+        )
+    return may_put_right(perception, before)
+
+
+def is_denial(text: str, language: str) -> bool:
+    """Tell whether a text says that something was wrong, and nothing else."""
+    plain = normalize_phrase(text[:MAX_SENTENCE_CHARS].translate(PUNCTUATION_FOLDING), "")
+    return load_phrases(choose_language(language)).patterns.wrong.search(plain) is not None
 
 
 def begins_as_correction(text: str, languages: Collection[str]) -> bool:

@@ -49,6 +49,15 @@ def has_same_frame(text: str, question: str, language: str) -> bool:
     return any({*asked} < {*each} for each in said)
 
 
+def has_all_words(text: str, question: str, language: str) -> bool:
+    """Tell whether a text says all content words of a question, and one more."""
+    asked, said = (
+        {each for each in tokenize(words) if not is_stop_word(each, language)}
+        for words in (question, text)
+    )
+    return bool(asked) and asked < said
+
+
 def has_common_role(roles: frozenset[str], others: frozenset[str]) -> bool:
     """Tell whether a role is among others, or one of them a kind of it: a dog is a pet."""
     return any(

@@ -66,8 +66,7 @@ BELIEF_CHANGE_LOGIT: Final = 0.0
 MAX_BEHIND: Final = 10.0
 """By how much of the fused score a later answer may stand behind the best one. What stood further
 behind told 1 of 100 changes, and answered 1 of 100 questions."""
-MAX_RIVAL_BEHIND: Final = 6.0
-"""The same, of any other message, where the best one is far ahead."""
+MAX_CLOSE_BEHIND: Final = 12.0  # the same, from which a message is not close beside the best one
 READING_WEIGHT: Final = 0.2
 """Of the reader's logit of a later message, added to the logit that it changes another."""
 UNREAD_LOGIT: Final = -6.0
@@ -451,10 +450,12 @@ def has_certain_reading(recalled: RecalledMessage, recall_result: RecallResult) 
 
 def select_close(fitting: Sequence[RecalledMessage], min_score: float) -> list[RecalledMessage]:
     """Return the messages that may answer, and what else scores well and is about the same."""
-    close = [each for each in fitting if is_close(each, min_score)]
+    best = max(map(compute_fused_score, fitting), default=0.0)
+    near = [each for each in fitting if compute_fused_score(each) >= best - MAX_CLOSE_BEHIND]
+    close = [each for each in near if is_close(each, min_score)]
     return [
         each
-        for each in fitting
+        for each in near
         if each in close
         or (
             get_score(each) >= min_score

@@ -21,6 +21,7 @@ from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases
 from oldfriend.search.shared_topics import GLOSSED
 from oldfriend.search.tokenizer import tokenize
+from oldfriend.turn.asking_statements import NAME_WITHIN
 from oldfriend.turn.attribution.cues import load_cues, load_cues_for
 from oldfriend.turn.belief_texts import (
     format_belief_sentence,
@@ -34,7 +35,6 @@ from oldfriend.turn.belief_texts import (
 )
 from oldfriend.turn.intent import (
     EDGE_PUNCTUATION,
-    NAME_WITHIN,
     Perception,
     find_words_behind_pleasantry,
 )
@@ -235,7 +235,8 @@ def tell_put_right(put_right: PutRight, book: LocalePhrases) -> tuple[str, Seque
         *(format_dated_memory(each, book, put_right.zone) for each in put_right.before),
         *(format_evidence_quote(each, book) for each in put_right.earlier),
     )
-    told = put_right.beliefs[:MAX_PUT_RIGHT]
+    by_text = {each.state.memory.text: each for each in reversed(put_right.beliefs)}
+    told = [each for each in put_right.beliefs if each in by_text.values()][:MAX_PUT_RIGHT]
     now = [format_belief_sentence(each.state, book, put_right.zone) for each in told]
     return "\n".join([book.phrases["put_right"].format(quoted=was[0]), *now]), told
 

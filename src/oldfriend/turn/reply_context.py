@@ -28,7 +28,7 @@ from oldfriend.turn.companion_state import (
 )
 from oldfriend.turn.full_recall import recall_in_full
 from oldfriend.turn.intent import Perception
-from oldfriend.turn.later_messages import add_later_messages, may_put_right
+from oldfriend.turn.later_messages import add_later_messages, is_putting_right
 from oldfriend.turn.lookups import (
     NO_REPLY_SOURCES,
     PastBeliefs,
@@ -392,9 +392,9 @@ async def add_put_right(
     utterance: Utterance, perception: Perception, search_deps: SearchDeps, context: ReplyContext
 ) -> ReplyContext:
     """Return the context with what the message has put right, as far as it could be read."""
-    if not may_put_right(perception):
-        return context
     try:
+        if not await is_putting_right(search_deps.db, utterance, perception):
+            return context
         async with search_deps.db.begin_read() as tx:
             return replace(context, put_right=await load_put_right(tx, utterance))
     except READ_ERRORS as error:

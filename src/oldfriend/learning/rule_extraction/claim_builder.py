@@ -8,6 +8,7 @@ from typing import Final
 from oldfriend.domain.clock import TimeGrain
 from oldfriend.domain.memories import Subject
 from oldfriend.domain.profile_attributes import SAFETY_KEYS
+from oldfriend.domain.time_zones import is_known_place
 from oldfriend.lang.chinese_variants import is_traditional, to_traditional
 from oldfriend.lang.glossing import is_common_word
 from oldfriend.lang.language_pack import get_traits
@@ -115,6 +116,8 @@ def _claims(
         ]
     if rule.is_uncommon and is_common_word(groups["value"], book.language):
         return ()
+    if groups.get("origin") and not any(map(is_known_place, (groups["origin"], found["value"]))):
+        return ()  # "moved from Windows to Linux"
     told = (_claim(found, one, rule, sentence, book, who) for one in each_alone)
     return tuple(claim for claim in told if claim is not None)
 

@@ -30,13 +30,13 @@ from oldfriend.memory.restatement_detection import (
     tokenize_statement,
 )
 from oldfriend.search.tokenizer import is_stop_word
+from oldfriend.turn.intent import is_pleasantry
 
 MARK: Final = "*"
 ENDS_OF_MARKED: Final = "* .!"
 MAX_SMALL_CHARS: Final = 2
-"""A word of at most so many characters tells nothing of its own."""
-DENIED: Final = "\N{NOT SIGN}"
-"""Stands for a word that is denied."""
+"""A word of so many characters tells nothing of its own."""
+DENIED: Final = "\N{NOT SIGN}"  # stands for a word that is denied
 MAX_HAN_NAME: Final = 4
 MAX_OPENINGS: Final = 4
 """Words of correction in a row that a sentence may begin with: "no, sorry, I mean"."""
@@ -235,18 +235,24 @@ def find_put_right(
 
 
 def list_told(words: Sort, last: Sentence, sentence: Sentence, book: RuleBook) -> Iterator[Place]:
-    """Yield the words of a sort in the last statement; of names, the one that may be wrong."""
+    """Yield the words of a sort in the last statement; of names, the one that may be wrong.
+
+    That is what somebody is called or, of two names, the one that is the value of what is told.
+    """
+    places = list(words(last.plain, book))
     named = [each for pattern in book.naming for each in pattern.finditer(last.plain)]
-    if words is not names_in or len({each["name"] for each in named}) != 1:
-        yield from words(last.plain, book)
+    if words is not names_in or not (places or named) or len({each["name"] for each in named}) > 1:
+        yield from places
         return
-    found = named[0]
     values = {each.value for each in list_facts(last, book)}
-    told = [each for each in names_in(last.plain, book) if each[2] in values]  # "lives in Porto"
-    if len(told) == 1 and not is_about_name(sentence, found["name"], book):
+    told = [each for each in places if each[2] in values]  # "lives in Porto"
+    others = {each["name"] for each in named} or {each[2] for each in places} - values
+    if len(told) == 1 and not any(is_about_name(sentence, each, book) for each in others):
         yield told[0]
+    elif named:
+        yield named[0].start("name"), named[0].end("name"), named[0]["name"]
     else:
-        yield found.start("name"), found.end("name"), found["name"]
+        yield from places
 
 
 def is_about_name(sentence: Sentence, name: str, book: RuleBook) -> bool:
@@ -299,9 +305,8 @@ def with_value(
     told = [each for each in claims_in(last, book, ()) if last.plain.count(each.value) == 1]
     if len({each.value for each in told}) != 1 or not told[0].value:
         return None
-    if not is_surely_meant and not (
-        is_single_valued(told[0]) and classify_act(right)["smalltalk"] < MIN_SMALL_TALK
-    ):
+    is_single = is_single_valued(told[0])
+    if not is_surely_meant and (not is_single or is_small_talk(right, book)):
         return None
     if has_digits(told[0].value) != has_digits(right):
         return None
@@ -318,6 +323,13 @@ def with_value(
         for each in claims_in(meant, book, ())
     )
     return meant if is_told else None
+
+
+def is_small_talk(right: str, book: RuleBook) -> bool:
+    """Return whether words behind a "no" only thank or the like; of unspaced ones few tell."""
+    if not get_traits(book.language).spaces:
+        return is_pleasantry(right)
+    return classify_act(right)["smalltalk"] >= MIN_SMALL_TALK
 
 
 def drop_same_start(right: str, before: str) -> str:

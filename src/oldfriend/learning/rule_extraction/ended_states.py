@@ -45,14 +45,17 @@ def endings_in(
     book: RuleBook,
     known: Collection[str],
     told: Iterable[Claim],
-    believed: Iterable[MemoryState],
+    believed: Sequence[MemoryState],
+    earlier: Iterable[Claim] = (),
 ) -> Iterator[Claim]:
     """What was so until a sentence was said, and that it is over; beside what it tells otherwise.
 
     A rule of its own for something that has ended goes before ("I don't eat meat any more").
+    ``earlier``: what the same conversation told before.
     """
     before = turned_round(sentence, book)
     if before is None:
+        yield from denied_in(sentence, book, known, believed, earlier)
         return
     before = in_known_spelling(before, believed)
     told = list(told)
@@ -60,6 +63,40 @@ def endings_in(
         is_state = claim.kind in ATTRIBUTE_KINDS and claim.holds_from is None
         if is_state and not any(is_beside(claim, each) for each in told):
             was = replace(claim, holds_until=sentence.message.at)
+            yield was
+            yield is_over(was, book)
+
+
+def denied_in(
+    sentence: Sentence,
+    book: RuleBook,
+    known: Collection[str],
+    believed: Iterable[MemoryState],
+    earlier: Iterable[Claim],
+) -> Iterator[Claim]:
+    """What is believed and is no more, as a sentence denies just that: "I don't live in Paris"."""
+    plain = sentence.plain
+    for words, put in book.instead.affirmed:
+        plain = words.sub(put, plain)
+    plain = " ".join(plain.split())
+    if plain == sentence.plain or sentence.is_question:
+        return
+    held = [each for each in believed if each.memory.kind == "fact" and each.memory.is_live]
+    affirmed = in_known_spelling(
+        replace(sentence, plain=plain, starts=tuple(starts_in(plain, book))), held
+    )
+    facts = {
+        (each.key, each.subject, each.value)
+        for each in (*(one.memory for one in held), *earlier)
+        if each.kind == "fact"
+    }
+    for claim in claims_in(affirmed, book, known):
+        if claim.kind != "fact" or (claim.key, claim.subject, claim.value) not in facts:
+            continue
+        rest = affirmed.plain.partition(claim.value)[2] if claim.value else ""
+        ends = next((each for each in starts_in(rest, book) if each), len(rest))
+        if not says_more(rest[:ends]):
+            was = replace(claim, holds_from=None, holds_until=sentence.message.at)
             yield was
             yield is_over(was, book)
 

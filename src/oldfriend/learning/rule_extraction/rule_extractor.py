@@ -23,8 +23,8 @@ from oldfriend.learning.extraction import (
     SameAsClaim,
 )
 from oldfriend.learning.rule_extraction.claim_builder import claims_in
-from oldfriend.learning.rule_extraction.corrected_words import as_meant
 from oldfriend.learning.rule_extraction.corrections import notes_put_right, put_off
+from oldfriend.learning.rule_extraction.denied_answers import as_answered
 from oldfriend.learning.rule_extraction.ended_states import (
     as_known,
     endings_in,
@@ -64,6 +64,7 @@ from oldfriend.learning.rule_extraction.roles import (
 )
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
+from oldfriend.learning.rule_extraction.small_letters import with_capitals
 from oldfriend.turn.injection_detection import detect_injection
 
 RULES_AUTHOR: Final = "rules/6"
@@ -93,18 +94,16 @@ def extract_with_rules(inputs: ExtractionInput) -> Extraction:
             for message in messages
             for sentence, book in _sentences(message, inputs)
         ]
-        for messages in (inputs.context_messages, inputs.messages)
+        for messages in ((*inputs.told_messages, *inputs.context_messages), inputs.messages)
     )
-    sentences = with_names(as_meant(heard, before=before), known, roles, before=before)
+    sentences = with_names(as_answered(heard, before=before), known, roles, before=before)
     names, relations, samenesses = _names(sentences)
     tied = ties_told(sentences, _known_names(names, inputs))
     names = joined((*names, *names_in(tied)))
     known = _known_names(names, inputs)
-    told = [
-        claim
-        for sentence, book in sentences
-        for claim in _told(sentence, book, known, inputs.known)
-    ]
+    told: list[Claim] = []
+    for sentence, book in sentences:
+        told += [*_told(sentence, book, known, inputs.known, tuple(told))]
     told = list(without_ended(without_kept(told, sentences), sentences))
     put_right = notes_put_right((sentence for sentence, _ in sentences), inputs.known)
     kept = (
@@ -141,11 +140,15 @@ def extract_with_rules(inputs: ExtractionInput) -> Extraction:
 
 
 def _told(
-    sentence: Sentence, book: RuleBook, known: frozenset[str], believed: Sequence[MemoryState]
+    sentence: Sentence,
+    book: RuleBook,
+    known: frozenset[str],
+    believed: Sequence[MemoryState],
+    earlier: Sequence[Claim],
 ) -> Iterable[Claim]:
     denied = sentence.denied
     claims = [replace(claim, denied_value=denied) for claim in claims_in(sentence, book, known)]
-    return (*claims, *endings_in(sentence, book, known, claims, believed))
+    return (*claims, *endings_in(sentence, book, known, claims, believed, earlier))
 
 
 def with_all_words(told: Told, sentences: Iterable[Read], heard: Iterable[Read]) -> Told:
@@ -163,7 +166,7 @@ def _sentences(message: Message, material: ExtractionInput) -> Iterable[Read]:
     language = _language_for(message, material)
     if language in list_languages("rules") and _is_heard(message):
         book = _book_for(message, language, _known_names((), material))
-        return ((sentence, book) for sentence in statements_in(message, book))
+        return ((with_capitals(sentence, book), book) for sentence in statements_in(message, book))
     return ()
 
 
@@ -197,7 +200,7 @@ def _book_for(message: Message, usual: str, known: frozenset[str]) -> RuleBook:
 
 def _is_read(message: Message, book: RuleBook, known: frozenset[str]) -> bool:
     """Whether a message says anything by a book."""
-    said = list(statements_in(message, book))
+    said = [with_capitals(each, book) for each in statements_in(message, book)]
     over = (before for each in said if (before := turned_round(each, book)) is not None)
     return any(
         list(claims_in(each, book, known))

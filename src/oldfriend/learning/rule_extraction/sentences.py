@@ -11,7 +11,10 @@ from itertools import islice
 from typing import Final
 
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
+from oldfriend.lang.glossing import is_common_word
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
+from oldfriend.memory.restatement_detection import load_restatement_words
 from oldfriend.turn.attribution.orders import drop_reminders
 
 LOOKED_AT: Final = 4_000
@@ -35,6 +38,12 @@ _BREAK = re.compile(
     r"(?<!\bSalut !)(?<!\bBonjour !)\s+|(?<=[。！？])|\n+"
 )
 _HIDDEN = "\ufffc"
+_MARK: Final = "\u200b"
+_NAME_QUOTED: Final = re.compile(
+    r"(?P<before>\w{1,24})(?P<gap>\s?)[\"“„«「『]\s?(?P<name>[^\W\d_][\w'’-]{0,19})\s?[\"”“»」』]"
+)
+NAMING_CHARS: Final = 4
+"""Letters by which a word is a form of one that names: "llamado" of "llama"."""
 _FENCE: Final = "```"
 _CLOSES: Final = {
     '"': '"',
@@ -93,7 +102,7 @@ def undenied(sentence: str, book: RuleBook) -> tuple[str, str]:
 
 def sentences_in(text: str, book: RuleBook) -> Iterator[tuple[str, str]]:
     """The sentences of a text that suppose nothing, as they stand there and as they are read."""
-    plain = hide_quoted(text)
+    plain = hide_quoted(with_quoted_names(text, book))
     bounds = list(islice(_sentence_bounds(plain), MOST_SENTENCES))
     if any(book.caution.joke.search(text[begin:end]) for begin, end in bounds):
         return
@@ -101,6 +110,29 @@ def sentences_in(text: str, book: RuleBook) -> Iterator[tuple[str, str]]:
         words = plain[begin:end]
         if not book.caution.doubt.search(words):
             yield text[begin:end], plain_sentence(words, book)
+
+
+def with_quoted_names(text: str, book: RuleBook) -> str:
+    """Return a text with a name in quotation marks as one, where words before it name somebody.
+
+    "A dog called "Bello"". A character that the rules leave out stands for each mark.
+    """
+    restated = load_restatement_words(book.language)
+    naming = frozenset[str]() if restated is None else restated.framing_words
+
+    def bare(found: re.Match[str]) -> str:
+        before, name = found["before"].casefold(), found["name"]
+        is_spaced = get_traits(book.language).spaces
+        begins = {each[:NAMING_CHARS] for each in naming}
+        is_named = before[:NAMING_CHARS] in begins if is_spaced else before[-1:] in naming
+        is_said = is_spaced and (
+            not name[:1].isupper() or is_common_word(name, book.language)  # called "Help"
+        )
+        if not is_named or is_said:
+            return found[0]
+        return f"{found['before']}{found['gap']}{_MARK}{name}{_MARK}".ljust(len(found[0]))
+
+    return _NAME_QUOTED.sub(bare, text)
 
 
 def hide_quoted(text: str) -> str:
@@ -142,7 +174,7 @@ def _end_of_line(text: str, place: int) -> int:
 
 def plain_sentence(words: str, book: RuleBook) -> str:
     """A sentence as the rules read it: spelled out, and short, with single spaces."""
-    told = drop_reminders(" ".join(words.split()), book.language)
+    told = drop_reminders(" ".join(words.replace(_MARK, "").split()), book.language)
     spelled = spelled_out(without_asides(told, book), book)
     return shortened(" ".join(spelled.split()))
 

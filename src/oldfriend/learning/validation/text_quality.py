@@ -186,7 +186,23 @@ def check_single_occurrence(case: ValidationCase) -> RejectionReason | None:
     is_lasting = claim.key in LASTING_KEYS or claim.holds_from is not None or has_changed(case)
     if claim.kind != "fact" or claim.subject != "person" or is_lasting:
         return None
-    return "happened once" if cue_words.single_event.search(text) or is_single_event(case) else None
+    is_once = cue_words.single_event.search(text) or (
+        is_single_event(case) and is_closest_single(case)
+    )
+    return "happened once" if is_once else None
+
+
+def is_closest_single(case: ValidationCase) -> bool:
+    """Return whether what tells most of a claim reports one occurrence, and not words beside it.
+
+    "Choir tonight. I sing alto." says that they sing alto.
+    """
+    return all(
+        get_span_cue_words(span).single_event.search(
+            fold_characters(" ".join(find_closest_sentences(case.claim, span)))
+        )
+        for span in case.spans
+    )
 
 
 def is_single_event(case: ValidationCase) -> bool:

@@ -1,0 +1,60 @@
+"""Names of people and places are read as people write them, in small letters, too."""
+
+import pytest
+
+from tests.learning.rule_extraction.message_fixtures import said
+
+NAMED = [
+    ("en", "im lena, moved from hamburg to leeds", "Lena", "Leeds"),
+    ("en", "i'm sam and i live in bristol", "Sam", "Bristol"),
+    ("de", "ich bin lena und wohne in köln", "Lena", "Köln"),
+    ("de", "ich heiße paul und wohne in dresden", "Paul", "Dresden"),
+    ("es", "soy ana, vivo en ulm", "Ana", "Ulm"),
+    ("es", "me llamo lucía y vivo en sevilla", "Lucía", "Sevilla"),
+    ("fr", "je suis paul et j'habite à lyon", "Paul", "Lyon"),
+    ("fr", "je m'appelle luc et je vis à marseille", "Luc", "Marseille"),
+]
+UNNAMED = [
+    ("en", "i live in fear of the dentist"),
+    ("en", "i moved to management last week"),
+    ("en", "im knackered, moved to bed at nine"),
+    ("en", "my sister gonna visit"),
+    ("en", "I'm tired and live in hope, Tom says"),
+    ("de", "ich wohne in untermiete"),
+    ("de", "ich bin erkältet und lebe in angst"),
+    ("es", "soy feliz, vivo en paz"),
+    ("fr", "je suis content, j'habite à côté"),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "name", "place"), NAMED)
+def test_names_in_small_letters_are_read(language: str, text: str, name: str, place: str) -> None:
+    """Who somebody is, and where they live, each with its capital."""
+    told = {each.key: each.value for each in said(text, language=language).claims}
+
+    assert (told["name"], told["location"]) == (name, place)
+
+
+@pytest.mark.parametrize(("language", "text"), UNNAMED)
+def test_common_words_in_small_letters_are_no_names(language: str, text: str) -> None:
+    """How somebody feels, and what they live in, is no name and no place."""
+    keys = {each.key for each in said(text, language=language).claims}
+
+    assert keys.isdisjoint({"name", "location"})
+
+
+MOVED = [
+    ("en", "I moved from Hamburg to Leeds.", "no, to Lisbon", "Lisbon"),
+    ("en", "I moved from Hamburg to Leeds.", "no, Lisbon", "Lisbon"),
+    ("de", "Ich bin von Hamburg nach Leeds gezogen.", "nein, nach Lissabon", "Lissabon"),
+    ("es", "Me mudé de Hamburgo a Leeds.", "no, a Lisboa", "Lisboa"),
+    ("fr", "J'ai déménagé de Hambourg à Leeds.", "non, à Lisbonne", "Lisbonne"),
+]
+
+
+@pytest.mark.parametrize(("language", "moved", "right", "place"), MOVED)
+def test_where_a_move_went_is_put_right(language: str, moved: str, right: str, place: str) -> None:
+    """Of two places that a move names, a correction means where it went."""
+    told = [each.value for each in said(moved, right, language=language).claims if each.key]
+
+    assert told == [place]
