@@ -3,8 +3,10 @@
 import pytest
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.eager_extraction import extract_unread
+from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.replies.reply_worker import answer_message
 from tests.clock import FrozenClock
 from tests.learning.test_learning_from_messages import believed
@@ -129,3 +131,19 @@ async def test_fact_that_is_denied_in_part_holds(
     await extract_unread(app, chat_context.person.id)
 
     assert await homes(app, chat_context) == {"Paris": "active"}
+
+
+async def test_answer_whose_words_are_forgotten_is_put_right_without_them(
+    app: AppContext, chat_context: ChatContext, clock: FrozenClock
+) -> None:
+    """The receipt still names them; the correction is kept as it was said."""
+    await say(app, chat_context, clock, "I live in Paris.")
+    await extract_unread(app, chat_context.person.id)
+    clock.tick(minutes=9 * DAYS)
+    for each in ("It rained all day.", "We saw a film about whales.", "Where do I live?"):
+        await say(app, chat_context, clock, each)
+    await forget(app, chat_context.person.id, DeletionRequest(about="Paris"))
+    reply = await say(app, chat_context, clock, "No, that's wrong, it's Lyon.")
+
+    assert reply
+    assert "Paris" not in str(await homes(app, chat_context))

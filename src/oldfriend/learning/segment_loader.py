@@ -5,6 +5,7 @@ the events of those weeks, and events that began something.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from heapq import nlargest
 from operator import attrgetter
@@ -15,6 +16,7 @@ import numpy as np
 from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import BELIEF_KINDS, KEYED_KINDS, list_kinds
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import EntityId, MessageId, ObjectId
 from oldfriend.domain.memories import Entity, MemoryKind, MemoryState
 from oldfriend.domain.messages import Message
@@ -176,8 +178,11 @@ async def list_told_messages(tx: Transaction, messages: Sequence[Message]) -> li
         for reply in replies:
             told.update(dict.fromkeys(await list_sources(tx, reply)))
     known = {each.id for each in messages}
-    found = [await get_message(tx, messages[0].person, each) for each in told if each not in known]
-    own = [each for each in found[:MAX_TOLD] if each.trust == each.role == "person"]
+    found: list[Message] = []
+    for source in [each for each in told if each not in known][:MAX_TOLD]:
+        with suppress(NotFound):  # it is forgotten
+            found.append(await get_message(tx, messages[0].person, source))
+    own = [each for each in found if each.trust == each.role == "person"]
     return sorted(own, key=lambda each: each.seq)
 
 

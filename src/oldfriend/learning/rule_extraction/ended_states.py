@@ -85,11 +85,8 @@ def denied_in(
     affirmed = in_known_spelling(
         replace(sentence, plain=plain, starts=tuple(starts_in(plain, book))), held
     )
-    facts = {
-        (each.key, each.subject, each.value)
-        for each in (*(one.memory for one in held), *earlier)
-        if each.kind == "fact"
-    }
+    facts = {(each.memory.key, each.memory.subject, each.memory.value) for each in held}
+    facts |= {(each.key, each.subject, each.value) for each in earlier if each.kind == "fact"}
     for claim in claims_in(affirmed, book, known):
         if claim.kind != "fact" or (claim.key, claim.subject, claim.value) not in facts:
             continue
