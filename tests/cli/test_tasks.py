@@ -33,6 +33,20 @@ def test_tasks_are_listed_ended_and_exchanged(oldfriend: Program, tmp_path: Path
     assert "Done: “milk”" in oldfriend("tasks", "done", "1").stdout
 
 
+def test_calendar_that_is_imported_as_a_file_goes_to_the_list(
+    oldfriend: Program, tmp_path: Path
+) -> None:
+    """Whichever of the two commands somebody types."""
+    file = tmp_path / "home.ICS"
+    file.write_text(
+        "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Somebody//EN\nBEGIN:VEVENT\nUID:c-1\n"
+        "SUMMARY:Choir\nDTSTART:20351124T190000\nEND:VEVENT\nEND:VCALENDAR\n"
+    )
+    oldfriend("say", "I like tea")
+    assert oldfriend("import", str(file)).stdout.startswith("Added or moved 1; 0 were there")
+    assert "Choir" in oldfriend("tasks").stdout
+
+
 @pytest.mark.parametrize(
     ("text", "is_told"),
     [("Remind me to call mum tomorrow at 10am", True), ("My sister Ana lives in Lisbon.", False)],

@@ -101,6 +101,35 @@ async def test_plain_order_to_forget_is_offered(say: Say, told: str, asked: str)
     assert told in reply.text
 
 
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        (["Lena lives in Rome", "Tom has a boat", "I like tea"], "Forget Lena and Tom"),
+        (["Lena wohnt in Rom", "Tom hat ein Boot", "Ich mag Tee"], "Vergiss Lena und Tom"),
+        (["Lena vive en Roma", "Tom tiene un barco", "Me gusta el té"], "Olvida a Lena y a Tom"),
+        (["Lena habite à Rome", "Tom a un bateau", "J'aime le thé"], "Oublie Lena et Tom"),
+        (["小李住在北京", "小王有一条船", "我喜欢茶"], "忘掉小李和小王"),
+    ],
+)
+async def test_names_that_are_joined_are_offered_together(
+    say: Say, told: list[str], asked: str
+) -> None:
+    """Both, and nothing else; and the yes is for both."""
+    for text in told:
+        await say(text)
+    offered = (await say(asked)).reply.text
+    done = await say("yes")
+    assert [each in offered for each in told] == [True, True, False]
+    assert [each["ending"] for each in done.receipt.details["tools"]] == ["done"]
+
+
+async def test_joined_name_is_not_offered_for_one_thing_of_another(say: Say) -> None:
+    """A dinner with Tom is not all of Tom."""
+    for text in ["dinner with Lena was nice", "Tom has a boat"]:
+        await say(text)
+    assert "boat" not in (await say("forget the dinner with Lena and Tom")).reply.text
+
+
 async def test_words_told_long_ago_are_offered(say: Say, app: AppContext, clock) -> None:
     """However much was said since: not all of somebody whose name is among them."""
     for text in ["my friend Lena lives in Hamburg", "Lena's phone number is 0151 2345678"]:

@@ -24,6 +24,7 @@ from oldfriend.cli.open_context import (
     resolve_chat_person,
 )
 from oldfriend.cli.output import StatusLine, ask, format_duration
+from oldfriend.cli.tasks import import_calendar
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, from_micros, get_zone
@@ -54,6 +55,7 @@ from oldfriend.transfer.preview import ImportPreview
 from oldfriend.transfer.restore import ExportContents, is_oldfriend_export, load_contents, restore
 from oldfriend.transfer.sandbox_process import inspect_in_sandbox
 
+CALENDAR_SUFFIX = ".ics"
 MAX_SHOWN = 12
 MAX_DIGITS = 9
 NOTHING_WRITTEN = "Nothing was written."
@@ -104,9 +106,16 @@ def parse_path(text: str) -> Path:
 
 
 async def import_file(options: argparse.Namespace, path: Path) -> None:
-    """Import one file: check all of it, write it, then embed it and extract beliefs."""
+    """Import one file: check all of it, write it, then embed it and extract beliefs.
+
+    A calendar goes to the reminders.
+    """
     get_zone(options.zone or "UTC")  # reject a wrong zone before reading the file
-    if is_oldfriend_export(path):
+    if path.suffix.lower() == CALENDAR_SUFFIX:
+        if options.dry_run:
+            raise InvalidInput("--dry-run does not work with a calendar. Its import can be undone.")
+        await import_calendar(options, path)
+    elif is_oldfriend_export(path):
         await restore_export(options, path)
     elif options.dry_run:
         zone = options.zone or load_settings_from_options(options).zone

@@ -105,8 +105,10 @@ async def read_request(
             continue
         ids.append(each)
     about = str(arguments["about"] or "") or None
+    also = tuple(read_texts(arguments.get("also_about")))
     turns = frozenset(TurnId(each) for each in read_texts(arguments["turns"]))
-    return DeletionRequest(ids=tuple(ids), about=about, turns=turns) if ids or about else None
+    request = DeletionRequest(ids=tuple(ids), about=about, also_about=also, turns=turns)
+    return request if ids or about else None
 
 
 def read_texts(value: JsonValue) -> list[str]:

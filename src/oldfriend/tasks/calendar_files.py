@@ -272,8 +272,9 @@ def read_stamp(component: "Component") -> Micros | None:
 def read_time(component: "Component", name: str) -> Micros | None:
     """Return the moment that an entry states by a name; None if it states none."""
     stated = getattr(component.get(name), "dt", None)
-    is_time = isinstance(stated, datetime)
-    return to_micros(to_utc(to_local(stated, "UTC"), "UTC")) if is_time else None
+    if not isinstance(stated, datetime):
+        return None
+    return to_micros(to_utc(to_local(stated, "UTC"), "UTC"))
 
 
 def check_calendar_size(content: bytes) -> None:

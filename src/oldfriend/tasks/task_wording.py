@@ -9,6 +9,7 @@ from oldfriend.domain.buttons import MAX_COMMAND_BYTES, Button
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
+from oldfriend.tasks.recurrence import split_exceptions
 from oldfriend.tasks.series_phrases import DAY_HOUR
 from oldfriend.tasks.task import Task, find_end, list_days
 from oldfriend.tasks.told_time import Ambiguous, decode_guess
@@ -210,6 +211,7 @@ def load_task_pack(language: str) -> dict[str, Any]:
 
 def name_frequency(rule: str) -> str:
     """Return how often a rule comes, "daily"; empty where that is not all that it says."""
+    rule, _ = split_exceptions(rule)
     parts = dict(each.split("=", 1) for each in rule.split(";"))
     often, days = parts["FREQ"].lower(), parts.get("BYDAY", "")
     is_spaced = int(parts.get("INTERVAL", 1)) > 1 and often != "minutely"

@@ -80,6 +80,7 @@ class BeginForgetting:
             arguments |= {"reply": reached.last_seq, "change": reached.last_change}
         else:
             arguments |= {"about": chosen.about, "ids": [*chosen.ids]}
+            arguments |= {"also_about": [*chosen.also_about]}
             arguments |= {"turns": [*self.turns], "seen": self.seen}
         await schedule_job(
             tx,

@@ -118,6 +118,7 @@ class DeletionRequest:
 
     ids: tuple[str, ...] = ()  # whole or partial ids of messages, beliefs and own records
     about: str | None = None  # the name or id of somebody or something
+    also_about: tuple[str, ...] = ()  # more of them
     since: Micros | None = None  # what was said or made from then on …
     until: Micros | None = None  # … and before then
     batch: int | None = None  # the number of an import
@@ -169,8 +170,8 @@ async def select_for_deletion(
     selection = DeletionSelection()
     for each in deletion_request.ids:
         selection = selection.union(await select_by_id(tx, person, each))
-    if deletion_request.about is not None:
-        selection = selection.union(await select_about(tx, person, deletion_request.about))
+    for each in filter(None, (deletion_request.about, *deletion_request.also_about)):
+        selection = selection.union(await select_about(tx, person, each))
     if deletion_request.since is not None or deletion_request.until is not None:
         selection = selection.union(
             await select_by_time(tx, person, deletion_request.since or 0, deletion_request.until)

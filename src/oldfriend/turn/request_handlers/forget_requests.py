@@ -18,8 +18,9 @@ from oldfriend.domain.ids import PersonId, TurnId, new_id, shorten_id
 from oldfriend.domain.memories import Entity, StoredBelief
 from oldfriend.domain.unicode_text import fold_text
 from oldfriend.lang.command_menu import CommandMenu
-from oldfriend.lang.language_pack import get_traits
+from oldfriend.lang.language_pack import choose_language_with, get_traits
 from oldfriend.llm.model import ToolCall
+from oldfriend.measurements.lexicon import BREAK_CLASS, fold, get_lexicon
 from oldfriend.memory.belief_views import list_entities
 from oldfriend.memory.chat_history import list_said_texts
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
@@ -134,6 +135,12 @@ async def handle_forget(context: HandlerContext) -> HandledRequest | None:
     return None if name is None else replace(await show_and_ask(context, name), rest="")
 
 
+def build_named_request(names: Sequence[str]) -> DeletionRequest:
+    """Return a request for all of what some names mean; there may be none."""
+    first = next(iter(names), None)
+    return DeletionRequest(about=first, also_about=tuple(names[1:]))
+
+
 async def find_left_order(context: HandlerContext) -> str | None:
     """Return what an order names that stands beside other requests; None without one."""
     if context.left is None:
@@ -155,16 +162,57 @@ async def handle_words(context: HandlerContext) -> HandledRequest | None:
     if not is_offline or context.left is not None or context.perception.intent != "forget":
         return None
     async with context.db.begin_read() as tx:
+        names = await find_joined_names(tx, context.utterance, context.perception.language)
+        if names:
+            return await show_and_ask(context, *names)
         name = await find_forgotten_name(tx, context.utterance, context.perception.language)
         name = name or await find_heard_name(tx, context.utterance, context.perception.language)
     return None if name is None else await show_and_ask(context, name)
 
 
-async def show_and_ask(context: HandlerContext, name: str) -> HandledRequest:
-    """Show what would go with a name or word, and ask; or say that it is of several, or none."""
+async def find_joined_names(tx: Transaction, utterance: Utterance, language: str) -> list[str]:
+    """Return the names or words that an order joins, each of something kept: "Lena and Tom".
+
+    Empty unless it names two at least, and nothing beside them that says what of them is meant.
+    """
+    ordered = read_order(utterance.text, language)
+    words, roles = ordered.words, get_role_words(language)
+    parts: list[list[tuple[int, int]]] = []
+    for start, end in ordered.content[:MAX_PHRASE_WORDS]:
+        if words[start:end].casefold() in roles:
+            continue  # "my friend Lena"
+        gap = words[parts[-1][-1][1] : start] if parts else ""
+        if parts and not are_joints(gap, language):
+            parts[-1].append((start, end))
+        else:
+            parts.append([(start, end)])
+    names = [words[part[0][0] : part[-1][1]] for part in parts]
+    content = ["".join(words[start:end] for start, end in part) for part in parts]
+    if ["".join(each.split()) for each in names] != content:
+        return []
+    said = await list_said_texts(tx, utterance.person.id, before=utterance.messages[0].seq)
+    forget = load_phrases(language).patterns.forget
+    told = [each for each in said if not forget.search(each.lower())]
+    kept = [each for each in names if any(has_any_name(one, {each}) for one in told)]
+    return kept if len(kept) > 1 else []
+
+
+def are_joints(gap: str, language: str) -> bool:
+    """Whether what stands between two names only joins them: ", ", " and my "."""
+    lexicon = get_lexicon(choose_language_with("measurements", language))
+    tokens = lexicon.split_tokens(fold(gap))
+    is_joined = any(each.is_any("joints", BREAK_CLASS) for each in tokens)
+    plain = (each for each in tokens if not each.is_any("joints", BREAK_CLASS))
+    return is_joined and all(
+        is_stop_word(each.text, language) or each.text in get_role_words(language) for each in plain
+    )
+
+
+async def show_and_ask(context: HandlerContext, *names: str) -> HandledRequest:
+    """Show what would go with names or words, and ask; or say that one is of several, or none."""
     language, utterance = context.perception.reply_language, context.utterance
-    say = CommandMenu.load(language).say
-    request = DeletionRequest(about=name, turns=frozenset({get_turn(utterance)}))
+    say, name = CommandMenu.load(language).say, ", ".join(names)
+    request = replace(build_named_request(names), turns=frozenset({get_turn(utterance)}))
     try:
         async with context.db.begin_read() as tx:
             preview = await load_preview(tx, utterance.person.id, request)
@@ -390,11 +438,9 @@ def build_question(
     """Show what would go and ask; a program is told where else it is done."""
     say = CommandMenu.load(language).say
     if utterance.message.channel in PROGRAM_CHANNELS:
-        command = (
-            f'--about "{deletion_request.about}"'
-            if deletion_request.about
-            else shorten_id(deletion_request.ids[0])
-        )
+        named = filter(None, (deletion_request.about, *deletion_request.also_about))
+        command = "; oldfriend forget ".join(f'--about "{each}"' for each in named)
+        command = command or shorten_id(deletion_request.ids[0])
         text = say["forget_elsewhere"].format(command=command)
         return HandledRequest(name=NAME, text=text, is_command=True)
     written = preview.plan.written_lines
@@ -411,7 +457,9 @@ def build_question(
             id=new_id(utterance.message.at),
             name=FORGET,
             arguments={
-                "about": deletion_request.about or "",
+                "about": "\n".join(
+                    filter(None, (deletion_request.about, *deletion_request.also_about))
+                ),
                 "ids": " ".join(deletion_request.ids),
                 "turn": get_turn(utterance),
                 "seen": preview.digest,

@@ -39,6 +39,7 @@ from oldfriend.turn.note_extraction import MatchedWords, find_own_words
 from oldfriend.turn.prompt_labels import sanitize
 from oldfriend.turn.request_handlers.forget_requests import (
     FORGET,
+    build_named_request,
     build_question,
     get_turn,
     load_preview,
@@ -403,14 +404,14 @@ def build_confirmed_forgetting(context: ToolContext) -> BoundTool:
     """Build the tool that has forgotten what the person was shown."""
 
     async def use(arguments: ToolArguments) -> ToolOutput:
-        ids, about = str(arguments["ids"]).split(), str(arguments["about"]) or None
+        ids, about = str(arguments["ids"]).split(), str(arguments["about"]).splitlines()
         utterance, asked = context.utterance, TurnId(str(arguments["turn"]))
         person, turns = utterance.person.id, (asked, get_turn(utterance))
         language = utterance.system_language
         say = CommandMenu.load(language).say
         async with context.search_deps.db.begin_read() as tx:
             ids += await list_turn_message_ids(tx, person, asked)  # they tell it, too
-            request = DeletionRequest(ids=tuple(ids), about=about, turns=frozenset(turns))
+            request = replace(build_named_request(about), ids=tuple(ids), turns=frozenset(turns))
             preview = await load_preview(tx, person, request)
         if preview is None or preview.digest != arguments["seen"]:
             return ToolOutput(text=say["asked_changed"], summary=say["asked_changed"])
