@@ -51,6 +51,20 @@ def select(texts: Sequence[str], quoted: Sequence[int]) -> list[str]:
     return [each.text for each in select_follow_ups(PersonIndex.build(rows), told, earlier, ids)]
 
 
+async def test_message_index_is_not_loaded_where_nothing_is_quoted(
+    app: AppContext, chat_context: ChatContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that only learns small talk keeps no index of everybody's messages."""
+    compared: list[object] = []
+    monkeypatch.setattr(
+        "oldfriend.learning.quote_selection.list_candidate_seqs",
+        lambda _index, statements: compared.extend(statements) or {},
+    )
+    await tell(app, chat_context, ["well okay then"])
+
+    assert (await believed(app, chat_context), compared) == ([], [])
+
+
 @pytest.mark.parametrize(
     "newer", ["sold the cello and left the town orchestra", "wait no its the viola"]
 )

@@ -65,6 +65,17 @@ async def seqs(friend: Friend, shelf: IndexCache) -> list[int]:
     return sorted((await index_of(friend, shelf)).columns.seq.tolist())
 
 
+def speaking_as(friend: Friend, name: str) -> Friend:
+    """The person under another name, as an import or a channel brings it."""
+    return replace(friend, person=replace(friend.person, name=name))
+
+
+async def own_speakers(friend: Friend, shelf: IndexCache) -> tuple[str, ...]:
+    """As whom the person speaks."""
+    async with friend.db.begin_read() as tx:
+        return await shelf.list_own_speakers(tx, friend.person.id)
+
+
 def every_vector(index: PersonIndex) -> np.ndarray:
     """The vectors of all messages."""
     return index.vectors.get_rows(np.arange(len(index)))
@@ -323,6 +334,44 @@ async def test_messages_after_an_excluded_one_are_all_loaded(
         assert index.columns.seq.tolist() == written
 
     assert await seqs(nora, shelf) == written
+
+
+async def test_own_names_follow_the_messages_without_their_index(nora: Friend) -> None:
+    """New names are read, names of deleted messages are dropped; the cache of indexes is empty."""
+    shelf = IndexCache("m")
+    assert await own_speakers(nora, shelf) == ()
+    first = await nora.says("one")
+    await speaking_as(nora, "Quoth").says("a quote", role="companion")
+    assert await own_speakers(nora, shelf) == (nora.person.name,)
+    await speaking_as(nora, "Eleonora").says("two")
+    await speaking_as(nora, "Nobody").says("…")
+    await nora.says("three")
+
+    assert await own_speakers(nora, shelf) == (nora.person.name, "Eleonora")
+    assert shelf.nbytes == 0
+    index = await index_of(nora, IndexCache("m"))
+    indexed = [index.tables.speakers.strings[number] for number in sorted(index.own_speakers)]
+    assert indexed == [nora.person.name, "Eleonora"]
+
+    async with nora.db.begin_write() as tx:
+        await tx.run("DELETE FROM message WHERE id = :id", id=first.id)
+        await tx.run("UPDATE person SET rewritten = rewritten + 1")
+    assert await own_speakers(nora, shelf) == ("Eleonora", nora.person.name)
+
+
+async def test_own_names_are_kept_for_the_people_asked_about_last(
+    meet: Meet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The names of somebody who was dropped are read again."""
+    monkeypatch.setattr("oldfriend.memory.index_cache.MAX_SPEAKER_CACHES", 1)
+    shelf = IndexCache("m")
+    ada, bob = await meet("Ada"), await meet("Bob")
+    await ada.says("one")
+    await bob.says("one")
+
+    assert await own_speakers(ada, shelf) == ("Ada",)
+    assert await own_speakers(bob, shelf) == ("Bob",)
+    assert await own_speakers(ada, shelf) == ("Ada",)
 
 
 async def test_least_recently_used_index_is_evicted_when_the_cache_is_full(meet: Meet) -> None:

@@ -814,6 +814,7 @@ async def rarely(tx: Recorder, friend: Friend, shelf: IndexCache) -> None:
     await vectors.save_embedding_progress(tx, friend.person.id, "m", standing.done)
     await vectors.delete_embedding_progress(tx, friend.person.id, "m")
     await IndexCache("other").get_message_index(tx, friend.person.id)
+    await IndexCache("other").list_own_speakers(tx, friend.person.id)
     await vectors.count_legacy_only_messages(tx, friend.person.id, "other", "m")
     await vectors.delete_legacy_vectors(tx, friend.person.id, "other", "m", after=0, limit=1)
     await tx.tx.run(

@@ -1,6 +1,7 @@
 """Lazy regular expressions: compiled when a text first contains what any match must contain."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
@@ -92,23 +93,29 @@ class LazyPattern:
         """Return whether a folded text contains everything that a match needs."""
         return self._prefix in folded and has_needles(folded, self._needles)
 
-    def match(self, text: str, pos: int = 0) -> re.Match[str] | None:
-        """Match at a position of a text."""
+    def _is_worth_compiling(self, text: str) -> bool:
         self._tries += 1
-        may_match = self._tries > _MAX_PREFILTERED_TRIES or self.may_match(self._fold(text))
-        return self.compiled.match(text, pos) if may_match else None
+        return self._tries > _MAX_PREFILTERED_TRIES or self.may_match(self._fold(text))
 
-    def fullmatch(self, text: str) -> re.Match[str] | None:
+    def match(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
+        """Match at a position of a text."""
+        return self.compiled.match(text, pos, endpos) if self._is_worth_compiling(text) else None
+
+    def fullmatch(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
         """Match a whole text."""
-        return self.compiled.fullmatch(text)
+        is_worth_it = self._is_worth_compiling(text)
+        return self.compiled.fullmatch(text, pos, endpos) if is_worth_it else None
 
-    def search(self, text: str, pos: int = 0) -> re.Match[str] | None:
+    def search(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
         """Find the first match from a position on."""
-        return self.compiled.search(text, pos)
+        return self.compiled.search(text, pos, endpos) if self._is_worth_compiling(text) else None
 
-    def finditer(self, text: str, pos: int = 0) -> Iterator[re.Match[str]]:
+    def finditer(
+        self, text: str, pos: int = 0, endpos: int = sys.maxsize
+    ) -> Iterator[re.Match[str]]:
         """Find all matches from a position on."""
-        return self.compiled.finditer(text, pos)
+        is_worth_it = self._is_worth_compiling(text)
+        return self.compiled.finditer(text, pos, endpos) if is_worth_it else iter(())
 
     def split(self, text: str) -> list[str | Any]:
         """Split a text at the matches."""

@@ -50,7 +50,7 @@ async def add_follow_up_quotes(
     new = {quote.message for each in extraction.claims for quote in each.quotes}
     unquoted = (each for each in context.inputs.messages if each.id not in new)
     statements = [each for each in unquoted if is_short_statement(each)]
-    if not statements:
+    if not statements or not has_quotes(context, extraction):
         return extraction
     index = await index_cache.get_message_index(tx, context.segment.person)
     candidates = await asyncio.to_thread(list_candidate_seqs, index, statements)
@@ -64,6 +64,12 @@ async def add_follow_up_quotes(
     quotes = (build_quote_claim(each, each.text.strip(), CONFIDENCE) for each in found)
     claims = (relate_to_known(each, context.known) for each in quotes)
     return replace(extraction, claims=(*extraction.claims, *claims))
+
+
+def has_quotes(context: SegmentContext, extraction: Extraction) -> bool:
+    """Tell whether anything is quoted already, or is to be; only that can be told more of."""
+    is_known = any(each.memory.is_quoted_fact for each in context.known)
+    return is_known or any(each.key == QUOTE_KEY for each in extraction.claims)
 
 
 def is_short_statement(message: Message) -> bool:

@@ -125,6 +125,8 @@ async def load_missing_vectors(
 INDEX_CACHE_BYTES = 512 * 1024 * 1024
 """About 300,000 messages with their vectors (1.7 kB each), or 1,250,000 quantized ones."""
 ROWS_PER_READ = 2_000
+MAX_SPEAKER_CACHES: Final = 10_000
+"""People of whom the names beside their messages stay in memory, some 300 bytes each."""
 
 SeqVectors: TypeAlias = tuple[list[int], NDArray[np.float32] | None]
 """The seqs that have a vector, and one row for each; None where there are none."""
@@ -141,6 +143,16 @@ class CachedIndex:
     without_current_vector: set[int]  # of the current model
     without_any_vector: set[int]  # nor one of an earlier model
     nbytes: int = 0  # as of its last use; asking every index at each call took milliseconds
+
+
+@dataclass(slots=True)
+class CachedSpeakers:
+    """The names that stand beside one person's own messages, and how far these were read."""
+
+    names: tuple[str, ...]  # in order of their first message
+    last_seq: int
+    rewritten: int
+    nbytes: int = 0
 
 
 class HasByteSize(Protocol):
@@ -192,6 +204,7 @@ class IndexCache:
         self._limit_bytes = limit_bytes
         self._indexes = LruByPerson[CachedIndex]()
         self._belief_caches = LruByPerson[CachedBeliefs]()
+        self._speaker_caches = LruByPerson[CachedSpeakers]()
         # A lock exists while a task holds it or waits for it. Such a task has its transaction, so
         # no task waits for a connection while it holds a lock.
         self._locks: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
@@ -217,6 +230,15 @@ class IndexCache:
             while self.nbytes > self._limit_bytes and len(self._belief_caches) > 1:
                 self._belief_caches.pop(self._belief_caches.least_recent)
             return beliefs.index
+
+    async def list_own_speakers(self, tx: Transaction, person: PersonId) -> tuple[str, ...]:
+        """Return the names beside the person's own messages, without their message index."""
+        async with self._locks.setdefault(person, asyncio.Lock()):
+            cached = await load_cached_speakers(tx, person, self._speaker_caches.pop(person))
+            self._speaker_caches.put(person, cached)
+            while len(self._speaker_caches) > MAX_SPEAKER_CACHES:
+                self._speaker_caches.pop(self._speaker_caches.least_recent)
+            return cached.names
 
     def _store(self, person: PersonId, cached: CachedIndex) -> PersonIndex:
         cached.nbytes = cached.index.nbytes
@@ -364,6 +386,11 @@ class MessageIndexCache(IndexCache):
         return await self._cache.get_message_index(tx, person, exclude=exclude)
 
     @override
+    async def list_own_speakers(self, tx: Transaction, person: PersonId) -> tuple[str, ...]:
+        """Return the names beside the person's own messages."""
+        return await self._cache.list_own_speakers(tx, person)
+
+    @override
     async def get_belief_index(self, tx: Transaction, person: PersonId) -> BeliefIndex:
         """Return an empty belief index."""
         return BeliefIndex()
@@ -424,6 +451,30 @@ async def list_searchable_rows(tx: Transaction, person: PersonId, *, after: int)
         else row
         for row in rows
     ]
+
+
+async def load_cached_speakers(
+    tx: Transaction, person: PersonId, cached: CachedSpeakers | None
+) -> CachedSpeakers:
+    """Return the names beside a person's own messages as of this transaction.
+
+    Only messages written since the last read are read; after a deletion, all are.
+    """
+    row = await tx.row("SELECT last_seq, rewritten FROM person WHERE id = :person", person=person)
+    last_seq, rewritten = row or (0, 0)
+    if cached is None or cached.rewritten != rewritten or cached.last_seq > last_seq:
+        cached = CachedSpeakers(names=(), last_seq=0, rewritten=rewritten)
+    if cached.last_seq != last_seq:
+        rows = await tx.rows(
+            """SELECT speaker FROM message WHERE person = :person AND seq > :after
+               AND role = 'person' AND trust = 'person' AND replaced_at IS NULL
+               AND length(imprint) > 0 GROUP BY speaker ORDER BY min(seq)""",
+            person=person,
+            after=cached.last_seq,
+        )
+        cached.names = tuple(dict.fromkeys((*cached.names, *(str(name) for (name,) in rows))))
+        cached.last_seq = last_seq
+    return cached
 
 
 async def list_replaced_seqs(tx: Transaction, person: PersonId, *, after: int) -> list[int]:

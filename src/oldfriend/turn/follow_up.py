@@ -132,9 +132,7 @@ async def load_resolver(tx: Transaction, utterance: Utterance, search_deps: Sear
     before = [each for each in recent if each.id not in answered and first_at <= each.at <= last.at]
     turns = [*list_turns(before, last)][-MAX_TURNS:]
     texts = [utterance.text, *(text for each in turns for text in (each.asked, each.answered))]
-    own_names = await list_own_names(
-        tx, search_deps.index_cache, person, answered_seqs=[each.seq for each in utterance.messages]
-    )
+    own_names = await list_own_names(tx, search_deps.index_cache, person)
     beliefs = await search_deps.index_cache.get_belief_index(tx, person.id)
     return Resolver(turns=turns, entities=beliefs.list_named_entities("\n".join(texts), own_names))
 

@@ -187,9 +187,7 @@ async def search_once(
 ) -> SearchPass:
     """Search the indexes once; report the models whose query embeddings are still missing."""
     async with search_deps.db.begin_read() as tx:
-        own_names = await list_own_names(
-            tx, search_deps.index_cache, person, answered_seqs=query.answered_seqs
-        )
+        own_names = await list_own_names(tx, search_deps.index_cache, person)
         question = replace(question, own_names=own_names)
         by_role = await load_named_by_role(
             tx,

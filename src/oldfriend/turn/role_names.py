@@ -163,7 +163,7 @@ def add_safety_hits(
 
 
 async def list_own_names(
-    tx: Transaction, index_cache: IndexCache, person: Person, *, answered_seqs: Collection[int]
+    tx: Transaction, index_cache: IndexCache, person: Person
 ) -> tuple[str, ...]:
     """Return the names of a person, what to call them first; none of a group.
 
@@ -174,8 +174,7 @@ async def list_own_names(
         return ()
     beliefs = await index_cache.get_belief_index(tx, person.id)
     told = list_told_names(beliefs.build_profile(0).attributes)
-    index = await index_cache.get_message_index(tx, person.id, exclude=answered_seqs)
-    speakers = [index.tables.speakers.strings[number] for number in sorted(index.own_speakers)]
+    speakers = await index_cache.list_own_speakers(tx, person.id)
     names = (name.strip() for name in (*told, person.name, *speakers))
     return tuple(dict.fromkeys(name for name in names if name and name != DEFAULT_OWNER_NAME))
 

@@ -97,7 +97,7 @@ async def load_user_context(
     """
     text = texts[0]
     summaries = tuple(await list_written_summaries(tx, person.id))
-    own_names = await list_own_names(tx, index_cache, person, answered_seqs=answered_seqs)
+    own_names = await list_own_names(tx, index_cache, person)
     beliefs = await index_cache.get_belief_index(tx, person.id)
     question = SearchQuery(text=text, language=language, own_names=own_names)
     by_role = await load_named_by_role(

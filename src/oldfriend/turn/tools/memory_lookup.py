@@ -141,9 +141,7 @@ class MemoryLookup:
         """Return whom a request is about, and the messages that it may find."""
         deps, person = self.search_deps, self.utterance.person
         async with deps.db.begin_read() as tx:
-            own_names = await list_own_names(
-                tx, deps.index_cache, person, answered_seqs=self.answered_seqs
-            )
+            own_names = await list_own_names(tx, deps.index_cache, person)
             own = {PERSON, *(each.casefold() for each in (*own_names, self.person_name))}
             beliefs = await deps.index_cache.get_belief_index(tx, person.id)
             subject = self._resolve_subject(beliefs, memory_request.about, own_names, own)
