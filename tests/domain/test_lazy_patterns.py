@@ -95,23 +95,3 @@ def test_lazy_pattern_is_compiled_only_when_a_text_may_match() -> None:
     assert found is not None and found[1] == "Porto"
     assert pattern.match("Today i LIVE in Porto.") is None
     assert made == ["I live in {place}"]
-
-
-def test_lazy_pattern_is_not_compiled_by_a_text_without_its_words() -> None:
-    """Whichever way it is looked for; later texts are looked through to the ends that are given."""
-    made: list[str] = []
-
-    def complete(source: str) -> str:
-        made.append(source)
-        return source.replace("{place}", r"\w+")
-
-    pattern = LazyPattern("in {place}", complete, re.IGNORECASE, fold=str.lower)
-
-    assert pattern.search("We met at home.") is None
-    assert pattern.fullmatch("home") is None
-    assert list(pattern.finditer("We met at home.")) == []
-    assert made == []
-    assert pattern.search("IN Porto, in Rome", 0, 8) is not None
-    assert [each[0] for each in pattern.finditer("IN Porto, in Rome", 1)] == ["in Rome"]
-    assert pattern.search("IN Porto, in Rome", 1, 8) is None
-    assert made == ["in {place}"]

@@ -10,11 +10,9 @@ import pytest
 
 from oldfriend.domain.clock import Micros, from_micros, parse_timestamp
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.tasks.recurrence import find_next, validate_rule
 from oldfriend.tasks.request_sentences import read_requests
 from oldfriend.tasks.time_phrases import TimeResolver
-from oldfriend.tasks.time_words import TimeBook, fold_letters
 from oldfriend.tasks.told_time import Resolved
 
 ZONE = "Europe/Madrid"
@@ -189,16 +187,3 @@ def test_rule_that_is_wrong_or_too_frequent_is_refused(rule: str) -> None:
     start = from_micros(NOW, ZONE).replace(tzinfo=None)
     with pytest.raises(InvalidInput):
         validate_rule(rule, start)
-
-
-@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "zh"])
-def test_pattern_of_a_time_is_compiled_wherever_it_matches(language: str) -> None:
-    """What a text must hold before a pattern is compiled stands in all that it matches."""
-    texts = [to_simplified(text) for spoken, text, *_ in PHRASES if spoken == language]
-    patterns = [each.said for each in TimeBook(language).patterns]
-
-    found = [
-        (pattern, text) for pattern in patterns for text in texts if pattern.compiled.search(text)
-    ]
-    assert len(found) > len(texts)
-    assert [text for pattern, text in found if not pattern.may_match(fold_letters(text))] == []

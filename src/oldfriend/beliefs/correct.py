@@ -39,6 +39,7 @@ from oldfriend.memory.segments import (
     find_segment_by_partial_id,
 )
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
+from oldfriend.transfer.import_run import undo_import_batch
 from oldfriend.turn.quotes import format_day
 from oldfriend.usage.model_calls import CallContext
 
@@ -394,8 +395,6 @@ async def undo_import(
 
     The rest of the affected conversations is read again. Raises NotFound.
     """
-    from oldfriend.transfer.import_run import undo_import_batch
-
     now = clock()
     undone = await undo_import_batch(db, person, number, now=now)
     if settings.memory.forms:

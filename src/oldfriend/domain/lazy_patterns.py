@@ -1,7 +1,6 @@
 """Lazy regular expressions: compiled when a text first contains what any match must contain."""
 
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
@@ -93,29 +92,23 @@ class LazyPattern:
         """Return whether a folded text contains everything that a match needs."""
         return self._prefix in folded and has_needles(folded, self._needles)
 
-    def _is_worth_compiling(self, text: str) -> bool:
-        self._tries += 1
-        return self._tries > _MAX_PREFILTERED_TRIES or self.may_match(self._fold(text))
-
-    def match(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
+    def match(self, text: str, pos: int = 0) -> re.Match[str] | None:
         """Match at a position of a text."""
-        return self.compiled.match(text, pos, endpos) if self._is_worth_compiling(text) else None
+        self._tries += 1
+        may_match = self._tries > _MAX_PREFILTERED_TRIES or self.may_match(self._fold(text))
+        return self.compiled.match(text, pos) if may_match else None
 
-    def fullmatch(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
+    def fullmatch(self, text: str) -> re.Match[str] | None:
         """Match a whole text."""
-        is_worth_it = self._is_worth_compiling(text)
-        return self.compiled.fullmatch(text, pos, endpos) if is_worth_it else None
+        return self.compiled.fullmatch(text)
 
-    def search(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
+    def search(self, text: str, pos: int = 0) -> re.Match[str] | None:
         """Find the first match from a position on."""
-        return self.compiled.search(text, pos, endpos) if self._is_worth_compiling(text) else None
+        return self.compiled.search(text, pos)
 
-    def finditer(
-        self, text: str, pos: int = 0, endpos: int = sys.maxsize
-    ) -> Iterator[re.Match[str]]:
+    def finditer(self, text: str, pos: int = 0) -> Iterator[re.Match[str]]:
         """Find all matches from a position on."""
-        is_worth_it = self._is_worth_compiling(text)
-        return self.compiled.finditer(text, pos, endpos) if is_worth_it else iter(())
+        return self.compiled.finditer(text, pos)
 
     def split(self, text: str) -> list[str | Any]:
         """Split a text at the matches."""

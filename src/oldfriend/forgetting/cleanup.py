@@ -58,6 +58,7 @@ from oldfriend.transfer.formats.source import (
     open_bytes,
     wrap_read_errors,
 )
+from oldfriend.transfer.uploads import UPLOADS_FOLDER, delete_uploads, list_upload_folders
 
 TYPED_FILE_PREFIX: Final = "chat-history-"
 """Prefix of the files that keep what a person typed."""
@@ -194,8 +195,6 @@ async def scan_files(
     db: Database, folder: Path, person: PersonId, traces: TextFingerprints
 ) -> FileScan:
     """Search the files of the data folder and of the database for what was deleted."""
-    from oldfriend.transfer.uploads import UPLOADS_FOLDER
-
     found: dict[str, frozenset[int]] = {}
 
     async def look(file: Path, piece: bytes) -> None:
@@ -225,8 +224,6 @@ def list_scannable_files(db: Database, folder: Path, person: PersonId) -> list[P
     which are deleted by name. So are empty files: opening and closing one would release this
     process's locks on it.
     """
-    from oldfriend.transfer.uploads import UPLOADS_FOLDER, list_upload_folders
-
     backups = set(db.list_backups())
     is_open = set(db.list_files()) - backups
     candidates = {each for each in folder.rglob("*") if has_content(each)}
@@ -419,8 +416,6 @@ def clean_files(
         stuck += erase_files([audio_folder / person / name for name in names])
     stuck += delete_backups(db)
     if cleanup.is_everything:
-        from oldfriend.transfer.uploads import UPLOADS_FOLDER, delete_uploads
-
         stuck += delete_uploads(folder / UPLOADS_FOLDER, person)
         stuck += clear_channel_records(folder, shared)
     return stuck

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Self
 
-from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.lang.language_pack import list_languages, load_language_pack
 
 OFFLINE_LANGUAGES = list_languages("phrases")
@@ -21,32 +20,32 @@ class PhrasePatterns:
     thanks: frozenset[str]
     farewell: frozenset[str]
     assent: frozenset[str]
-    remember: tuple[LazyPattern, ...]
-    remember_asked: tuple[LazyPattern, ...]
-    about_me: LazyPattern
-    about_you: LazyPattern
-    program: LazyPattern
-    program_beside: LazyPattern
-    program_around: LazyPattern
-    forget: LazyPattern
-    wrong: LazyPattern
-    correct: LazyPattern
-    promises: LazyPattern
-    why_so: LazyPattern
-    believed_then: LazyPattern
-    who_is: LazyPattern
-    how_tied: LazyPattern
-    how_are_you: LazyPattern
-    asking_unmarked: LazyPattern
-    asking: LazyPattern
-    stressed: LazyPattern
-    loss: LazyPattern
-    good_news: LazyPattern
-    imagined: LazyPattern  # neither lost nor good news
-    roasting: LazyPattern
-    your_view: LazyPattern
-    aloud: LazyPattern
-    again: LazyPattern
+    remember: tuple[re.Pattern[str], ...]
+    remember_asked: tuple[re.Pattern[str], ...]
+    about_me: re.Pattern[str]
+    about_you: re.Pattern[str]
+    program: re.Pattern[str]
+    program_beside: re.Pattern[str]
+    program_around: re.Pattern[str]
+    forget: re.Pattern[str]
+    wrong: re.Pattern[str]
+    correct: re.Pattern[str]
+    promises: re.Pattern[str]
+    why_so: re.Pattern[str]
+    believed_then: re.Pattern[str]
+    who_is: re.Pattern[str]
+    how_tied: re.Pattern[str]
+    how_are_you: re.Pattern[str]
+    asking_unmarked: re.Pattern[str]
+    asking: re.Pattern[str]
+    stressed: re.Pattern[str]
+    loss: re.Pattern[str]
+    good_news: re.Pattern[str]
+    imagined: re.Pattern[str]  # neither lost nor good news
+    roasting: re.Pattern[str]
+    your_view: re.Pattern[str]
+    aloud: re.Pattern[str]
+    again: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,13 +141,12 @@ def insert_kin(sources: Sequence[str], kin: Sequence[str]) -> list[str]:
     return [source.replace("{kin}", words) for source in sources]
 
 
-def compile_patterns(sources: list[str]) -> tuple[LazyPattern, ...]:
-    """Return expressions for any letter case and across lines; all languages' are tried in turn."""
-    flags = re.IGNORECASE | re.DOTALL
-    return tuple(LazyPattern(source, str, flags, fold=str.lower) for source in sources)
+def compile_patterns(sources: list[str]) -> tuple[re.Pattern[str], ...]:
+    """Compile expressions, for any letter case and across lines."""
+    return tuple(re.compile(source, re.IGNORECASE | re.DOTALL) for source in sources)
 
 
-def compile_any(sources: list[str]) -> LazyPattern:
+def compile_any(sources: list[str]) -> re.Pattern[str]:
     """Compile expressions as one alternation, so that common work is done once."""
     (expression,) = compile_patterns(["|".join(sources)])
     return expression

@@ -35,10 +35,8 @@ async def handle_called_off(context: HandlerContext) -> HandledRequest | None:
     is_read = message.trust == "person" and message.language in list_languages("rules")
     if context.model_name is not None or not is_read or not context.text.strip():
         return None
-    desk = await open_desk(context, load_task_phrases(message.language))
-    if not desk.tasks:
-        return None
     book = load_rule_book(message.language)
+    desk = await open_desk(context, load_task_phrases(message.language))
     sentences = [
         each
         for each in statements_in(replace(message, text=context.text), book)

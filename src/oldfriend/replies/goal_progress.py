@@ -96,8 +96,6 @@ async def handle_progress(context: HandlerContext) -> HandledRequest | None:
     if fixed is not None:
         handled = build_handled(desk, fixed)
         return replace(handled, name=NAME, is_whole_message=False, rest=context.text)
-    if not desk.states:
-        return None
     counted = [
         (each, amount)
         for each in desk.states

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.sentence_words import remove_words
 from oldfriend.tasks.time_words import TimeBook, TimeWord
@@ -81,7 +80,7 @@ def is_apart(told: Told) -> bool:
     return day is not None and told.day is not None and is_other(day, told.day)
 
 
-def is_sigh(text: str, asked: AskedTask, again: LazyPattern, *, is_question: bool) -> bool:
+def is_sigh(text: str, asked: AskedTask, again: re.Pattern[str], *, is_question: bool) -> bool:
     """Tell whether a sentence only says that a time comes again, as in "Monday again.".
 
     To put something off, a weekday needs a verb or an hour beside it.

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cache, cached_property
 from typing import Final, Literal
 
-from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.language_pack import choose_language_with, get_traits, load_language_pack
 from oldfriend.search.tokenizer import stem_word, tokenize
@@ -41,12 +40,12 @@ class TaskPhrases:
     """The ways of one language to ask for reminders and to-dos."""
 
     def __init__(self, language: str) -> None:
-        """Read the patterns of a language's pack; each is compiled when a text may match it."""
+        """Compile the patterns of a language's pack."""
         pack = load_language_pack(language).read("tasks")
         self.language = language
         self._is_spaced = get_traits(language).spaces
         edges = ("(?<![^\\W_])", "(?![^\\W\\d_])") if self._is_spaced else ("", "")
-        self._triggers: list[tuple[Trigger, LazyPattern]] = [
+        self._triggers: list[tuple[Trigger, re.Pattern[str]]] = [
             (
                 kind,
                 self._compile(
@@ -66,7 +65,7 @@ class TaskPhrases:
         self._again = self._compile(f"(?:{pack['again']})")
         self._the = self._compile(f"{edges[0]}(?:{pack['the']}){edges[1]}")
         self._answers = {name: self._compile(f"(?:{pack[name]})") for name in ANSWERS}
-        self.sentences: dict[Action, list[LazyPattern]] = {
+        self.sentences: dict[Action, list[re.Pattern[str]]] = {
             action: [self._compile(each) for each in pack[action]] for action in ACTIONS
         }
         self.reminder_name: str = pack["phrases"]["name"]
@@ -86,15 +85,15 @@ class TaskPhrases:
         self._bare_times: tuple[str, str] = (pack["bare_time"], pack["bare_amount"])
 
     @cached_property
-    def _told(self) -> LazyPattern:
+    def _told(self) -> re.Pattern[str]:
         return self._compile(load_language_pack(self.language).read("tasks")["told"])
 
     @cached_property
-    def _forgets(self) -> LazyPattern:
+    def _forgets(self) -> re.Pattern[str]:
         return self._compile(load_language_pack(self.language).read("tasks")["forgets"])
 
     @cached_property
-    def _leading(self) -> dict[str, LazyPattern]:
+    def _leading(self) -> dict[str, re.Pattern[str]]:
         pack = load_language_pack(self.language).read("tasks")
         edge = "(?![^\\W\\d_])" if self._is_spaced else ""
         return {
@@ -111,7 +110,7 @@ class TaskPhrases:
         return load_time_book(self.language)
 
     @cached_property
-    def _affirming(self) -> LazyPattern:
+    def _affirming(self) -> re.Pattern[str]:
         """What affirms at the beginning or the end of an answer: "of course"."""
         words: list[str] = load_language_pack(self.language).read("attribution_cues")["affirmation"]
         said = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
@@ -119,12 +118,12 @@ class TaskPhrases:
         return self._compile(f"^(?:(?:{said}){end}[\\s,，]*)+|(?:[\\s,，]*{start}(?:{said}))+$")
 
     @cached_property
-    def _without(self) -> LazyPattern:
+    def _without(self) -> re.Pattern[str]:
         """What takes a thing out of what was just put on the list: "no rice"."""
         return self._compile(load_language_pack(self.language).read("tasks")["without"])
 
-    def _compile(self, source: str) -> LazyPattern:
-        return LazyPattern(source, str, re.IGNORECASE, fold=str.lower)
+    def _compile(self, source: str) -> re.Pattern[str]:
+        return re.compile(source, re.IGNORECASE)
 
     def read(self, sentence: str) -> AskedTask | None:
         """Return what a sentence asks for about the list, as a whole."""
@@ -433,7 +432,7 @@ class TaskPhrases:
         return frozenset(self.stem_verb(each) for each in self._getting.split())
 
     @cached_property
-    def _verb_forms(self) -> tuple[dict[str, str], list[tuple[LazyPattern, str]]]:
+    def _verb_forms(self) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
         """The forms of verbs that have another stem, and what others have beside their stem."""
         rules = load_language_pack(self.language).read("rules")
         marks = rules["reading"]["verb_marks"]

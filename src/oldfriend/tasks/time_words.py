@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final, Literal
 
-from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.domain.unicode_text import strip_accents
 from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.language_pack import choose_language_with, get_traits, load_language_pack
@@ -64,17 +63,16 @@ class TimeWord:
 class WordPattern:
     """One way to say a time."""
 
-    said: LazyPattern
+    said: re.Pattern[str]
     kind: WordKind
     entry: Mapping[str, Any]
-    is_open_end: bool = False  # finds words after "until" without reading them
 
 
 class TimeBook:
     """The ways of one language to say times."""
 
     def __init__(self, language: str) -> None:
-        """Read the patterns of a language's pack; each is compiled when a text may match it."""
+        """Compile the patterns of a language's pack."""
         pack = load_language_pack(language).read("time_phrases")
         self.language = language
         self.is_spaced = get_traits(language).spaces
@@ -107,7 +105,7 @@ class TimeBook:
             self._say(f"(?:{pack[name]})") for name in ("recurring", "loose_hour")
         )
         self.patterns = tuple(self._list_patterns(pack))
-        self._told = [each for each in self.patterns if not each.is_open_end]
+        self._told = [each for each in self.patterns if not is_open_end(each)]
         self._loose = tuple(self._list_patterns(pack, LOOSE_KINDS))
         self._following, self._until_lead, self._except_lead = (
             self._say(self._close(self._bound(pack[name])), is_inner=True)
@@ -134,28 +132,23 @@ class TimeBook:
         for name, kind in kinds.items():
             for entry in pack.get(name, ()):
                 for said in [entry["said"]] if isinstance(entry["said"], str) else entry["said"]:
-                    is_open_end = kind == "until" and not ("{n}" in said or "(?P<n>" in said)
-                    yield WordPattern(self._say(said), kind, entry, is_open_end)
+                    yield WordPattern(self._say(said), kind, entry)
 
-    def _compile(self, source: str) -> LazyPattern:
-        return LazyPattern(source, loosen_accents, re.IGNORECASE)
+    def _compile(self, source: str) -> re.Pattern[str]:
+        return re.compile(loosen_accents(source), re.IGNORECASE)
 
-    def _compile_name(self, source: str) -> LazyPattern:
-        """Return the pattern of a name that was found already, whatever stood beside it."""
+    def _compile_name(self, source: str) -> re.Pattern[str]:
+        """Compile a name that was found already, whatever stood beside it."""
         edges = ("(?<![^\\W_])", "(?![^\\W\\d_])") if self.is_spaced else ("", "")
         return self._compile(f"{edges[0]}(?:{_LOOKAROUND.sub('', source)}){edges[1]}")
 
-    def _say(self, said: str, *, is_inner: bool = False) -> LazyPattern:
-        """Return a pattern of the pack: macros filled in, and whole words unless inside more."""
-        complete = partial(self._complete, is_inner=is_inner)
-        return LazyPattern(said, complete, re.IGNORECASE, fold=fold_letters)
-
-    def _complete(self, said: str, *, is_inner: bool) -> str:
+    def _say(self, said: str, *, is_inner: bool = False) -> re.Pattern[str]:
+        """Compile a pattern of the pack: macros filled in, and whole words unless inside more."""
         for name, source in self._macros.items():
             said = said.replace(name, source)
         said = number_groups(said)
         edges = ("(?<![^\\W_])", "(?![^\\W\\d_])") if self.is_spaced and not is_inner else ("", "")
-        return loosen_accents(f"{edges[0]}(?:{said}){edges[1]}")
+        return self._compile(f"{edges[0]}(?:{said}){edges[1]}")
 
     def find(self, text: str) -> list[TimeWord]:
         """Return the words of a text that name times, in order; the longest of each place."""
@@ -366,11 +359,6 @@ def loosen_accents(source: str) -> str:
     return _ACCENTED.sub(loosen, source)
 
 
-def fold_letters(text: str) -> str:
-    """Return a text, or a pattern, in small letters without accents."""
-    return strip_accents(text.lower())
-
-
 def fold_numbers(named: Mapping[str, int]) -> Mapping[str, int]:
     """Return numbers by their words, as these are looked up."""
     return {fold_number(said): number for said, number in named.items()}
@@ -379,6 +367,11 @@ def fold_numbers(named: Mapping[str, int]) -> Mapping[str, int]:
 def fold_number(said: str) -> str:
     """Return a number's word in small letters, without accents and with single spaces."""
     return strip_accents(" ".join(said.lower().split()))
+
+
+def is_open_end(pattern: WordPattern) -> bool:
+    """Whether a pattern finds words after "until" without reading them."""
+    return pattern.kind == "until" and "n" not in pattern.said.groupindex
 
 
 def find_matches(patterns: Sequence[WordPattern], text: str) -> Iterator[TimeWord]:

@@ -13,7 +13,6 @@ from typing import Final, Literal, get_args
 
 from oldfriend.domain.errors import InstallationDamaged
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.lang.detection import detect_language, is_possible_language
 from oldfriend.lang.glossing import gloss
@@ -326,7 +325,7 @@ def match_intent(
         return pleasantry, None
     if found := find_note_text(text, folded, book):
         return "remember", found
-    asked: list[tuple[Intent, LazyPattern]] = [
+    asked: list[tuple[Intent, re.Pattern[str]]] = [
         ("how_are_you", patterns.how_are_you),
         ("forget", patterns.forget),
         ("correct", patterns.wrong),

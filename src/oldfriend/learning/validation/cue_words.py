@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass, fields
 from functools import cache
 
-from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.language_pack import (
     choose_language_with,
@@ -22,64 +21,64 @@ from oldfriend.turn.intent import PUNCTUATION_FOLDING
 class CueWords:
     """Cue words of one language; ``evidence_cues.toml`` of English says what each list is for."""
 
-    assertive_question: LazyPattern
-    exclamation: LazyPattern
-    hypothetical: LazyPattern
-    wish: LazyPattern
-    single_event: LazyPattern
-    change_of_state: LazyPattern
-    reported_speech: LazyPattern
-    other_subject: LazyPattern
-    ironic: LazyPattern
-    hyperbole: LazyPattern
-    praise: LazyPattern
-    mishap: LazyPattern
-    lasting_state: LazyPattern
-    large_number: LazyPattern
-    possessive_start: LazyPattern
-    habitual: LazyPattern
-    measurement: LazyPattern
-    person_prefix: LazyPattern
-    speaker: LazyPattern
-    addressee: LazyPattern
-    leading_pronoun: LazyPattern
-    pronoun: LazyPattern
-    relation_noun: LazyPattern
-    suggestion: LazyPattern
-    refusal: LazyPattern
-    reminder_request: LazyPattern
-    promise: LazyPattern
-    named_time: LazyPattern
-    source_prefix: LazyPattern
-    grief: LazyPattern
-    joy: LazyPattern
-    hurt: LazyPattern
-    not_emotional: LazyPattern
-    strong_feeling: LazyPattern
-    secret: LazyPattern
-    secret_noun: LazyPattern
-    instruction: LazyPattern
-    memory_instruction: LazyPattern
-    forwarded: LazyPattern
-    condition: LazyPattern
-    consequence: LazyPattern
-    hedge: LazyPattern
-    rejection: LazyPattern
-    negation: LazyPattern
-    distinction: LazyPattern
-    past_occasion: LazyPattern
-    relapse: LazyPattern
-    indefinite: LazyPattern
-    unit: LazyPattern
-    about_money: LazyPattern
-    background_clause: LazyPattern
-    grave_event: LazyPattern
-    laughter: LazyPattern
-    comparison: LazyPattern
-    low_content_word: LazyPattern
-    conditional: LazyPattern
-    ownership: LazyPattern
-    judgement_statement: LazyPattern
+    assertive_question: re.Pattern[str]
+    exclamation: re.Pattern[str]
+    hypothetical: re.Pattern[str]
+    wish: re.Pattern[str]
+    single_event: re.Pattern[str]
+    change_of_state: re.Pattern[str]
+    reported_speech: re.Pattern[str]
+    other_subject: re.Pattern[str]
+    ironic: re.Pattern[str]
+    hyperbole: re.Pattern[str]
+    praise: re.Pattern[str]
+    mishap: re.Pattern[str]
+    lasting_state: re.Pattern[str]
+    large_number: re.Pattern[str]
+    possessive_start: re.Pattern[str]
+    habitual: re.Pattern[str]
+    measurement: re.Pattern[str]
+    person_prefix: re.Pattern[str]
+    speaker: re.Pattern[str]
+    addressee: re.Pattern[str]
+    leading_pronoun: re.Pattern[str]
+    pronoun: re.Pattern[str]
+    relation_noun: re.Pattern[str]
+    suggestion: re.Pattern[str]
+    refusal: re.Pattern[str]
+    reminder_request: re.Pattern[str]
+    promise: re.Pattern[str]
+    named_time: re.Pattern[str]
+    source_prefix: re.Pattern[str]
+    grief: re.Pattern[str]
+    joy: re.Pattern[str]
+    hurt: re.Pattern[str]
+    not_emotional: re.Pattern[str]
+    strong_feeling: re.Pattern[str]
+    secret: re.Pattern[str]
+    secret_noun: re.Pattern[str]
+    instruction: re.Pattern[str]
+    memory_instruction: re.Pattern[str]
+    forwarded: re.Pattern[str]
+    condition: re.Pattern[str]
+    consequence: re.Pattern[str]
+    hedge: re.Pattern[str]
+    rejection: re.Pattern[str]
+    negation: re.Pattern[str]
+    distinction: re.Pattern[str]
+    past_occasion: re.Pattern[str]
+    relapse: re.Pattern[str]
+    indefinite: re.Pattern[str]
+    unit: re.Pattern[str]
+    about_money: re.Pattern[str]
+    background_clause: re.Pattern[str]
+    grave_event: re.Pattern[str]
+    laughter: re.Pattern[str]
+    comparison: re.Pattern[str]
+    low_content_word: re.Pattern[str]
+    conditional: re.Pattern[str]
+    ownership: re.Pattern[str]
+    judgement_statement: re.Pattern[str]
     assent: frozenset[str]
 
 
@@ -103,9 +102,7 @@ def fold_characters(text: str) -> str:
 def _load_cue_words(language: str) -> CueWords:
     lists: dict[str, list[str] | str] = load_language_pack(language).read("evidence_cues")
     patterns = {
-        name: LazyPattern(
-            source if isinstance(source, str) else "|".join(source), str, re.IGNORECASE
-        )
+        name: re.compile(source if isinstance(source, str) else "|".join(source), re.IGNORECASE)
         for name, source in lists.items()
         if name != "assent"
     }
