@@ -126,7 +126,7 @@ async def live_in(install, write):
             await tx.run(
                 """INSERT INTO task VALUES (:id, :person, NULL, :message, :seq, 'call mum', 'at 10',
                    'en', 'reminder', 'open', NULL, 7, 7, 'UTC', 0, 'FREQ=DAILY', 5, 5, NULL,
-                   :id, :id, 'uid', '{}')""",
+                   :id, :id, 'uid', '{}', 3600)""",
                 **values,
                 message=message.id,
                 seq=message.seq,
