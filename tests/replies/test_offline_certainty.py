@@ -95,8 +95,8 @@ async def test_known_facts_include_unread_messages_of_other_chats(
 @pytest.mark.parametrize(
     ("told", "asked", "language"),
     [
-        ("o meu irmão mora em Braga com o cachorro", "onde mora o meu irmão?", "pt"),
-        ("mia sorella abita a Torino con il cane", "dove abita mia sorella?", "it"),
+        ("o meu irmão mora em Braga com o cachorro", "em que cidade vive o meu irmão?", "pt"),
+        ("mia sorella abita a Torino con il cane", "in che città vive mia sorella?", "it"),
         ("妹は犬と京都に住んでいます", "妹はどこに住んでいますか？", "ja"),
     ],
 )

@@ -81,7 +81,8 @@ async def test_reader_score_reranks_the_recalled_messages(
 
 
 @pytest.mark.parametrize(
-    ("place", "language", "is_sure"), [(0, "en", True), (1, "en", False), (0, "es", False)]
+    ("place", "language", "is_sure"),
+    [(0, "en", True), (1, "en", False), (0, "es", True), (1, "es", False)],
 )
 async def test_answer_is_sure_only_when_reader_and_search_agree(
     app: AppContext,
@@ -91,7 +92,7 @@ async def test_answer_is_sure_only_when_reader_and_search_agree(
     language: str,
     is_sure: bool,
 ) -> None:
-    """Not where the search found another one, nor in a language where it only ranks."""
+    """Not where the search found another one; where it only ranks, what says all that is asked."""
     reader = GivenReader({found.messages[place].message.text: 6.0})
     read = await read_with(app, chat_context, reader, found, language)
 
