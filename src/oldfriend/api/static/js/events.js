@@ -8,7 +8,7 @@ import * as outbox from "./outbox.js";
 
 const RETRY_DELAYS_S = [0.5, 1, 2, 2, 2, 2, 2, 4]; // short at first, so that a server restart is noticed quickly
 const HEARTBEAT_TIMEOUT_S = 75; // the server sends a heartbeat every 30 s
-const HIDDEN_TIMEOUT_S = 60; // hidden pages disconnect: browsers allow six connections for all tabs
+const HIDDEN_TIMEOUT_S = 10; // hidden pages disconnect: browsers allow six connections for all tabs
 
 /** @type {Record<string, (data?: any) => unknown>} */
 const HANDLERS = {
@@ -154,6 +154,7 @@ export function listen(position) {
     else if (!stream) retry();
     else retryNow();
   });
+  addEventListener("pagehide", disconnect); // a page that was left may live on, unseen
   addEventListener("focus", () => (store.tasksChanged.value += 1)); // another program may have changed the tasks
   const retryNow = () => store.isConnected.value || (clearTimeout(retryTimer), retry());
   addEventListener("online", retryNow);
@@ -164,5 +165,5 @@ export function listen(position) {
     if (stream) open(); // the server tells beliefs in the language of the request
     retryUntilDone(store.load);
   });
-  open();
+  if (!document.hidden) open(); // a tab that is opened behind others waits
 }
