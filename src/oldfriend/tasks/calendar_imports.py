@@ -207,13 +207,17 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
     """Decide what becomes of a task of which a calendar tells again. Raises InvalidInput.
 
     What the person ended stays ended, and what they changed stays until the calendar tells
-    something else. What the calendar ends, it may bring back.
+    something else. What the calendar ends, it may bring back. What is past stays as it is, unless
+    the calendar has moved there what was to come.
     """
     earlier = known.task
     is_ended = not earlier.is_active and not known.is_ended_by_calendar
     is_past = earlier.status == "delivered" and entry.due_at is None
     is_outdated = is_older(entry, earlier) or (entry.sequence or 0) < known.sequence
-    if is_ended or is_past or is_outdated or known.told == list_told(entry):
+    is_over = entry.ending == "past" and (
+        earlier.status == "delivered" or known.told[:3] == list_told(entry)[:3]
+    )
+    if is_ended or is_past or is_outdated or is_over or known.told == list_told(entry):
         return DeskDecision(text=desk.wording.say("unchanged"))
     if entry.ending:
         done = desk.finish if entry.ending == "done" else desk.cancel
@@ -223,7 +227,7 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
         task = replace(task, time_words=earlier.time_words)
     later = replace(
         earlier,
-        status="open",
+        status=task.status,
         question=None,
         kind=earlier.kind if task.due_at is None else earlier.timed_kind,
         changed_at=desk.scope.now,
@@ -233,9 +237,17 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
 
 
 def build_entry(desk: TaskDesk, entry: CalendarEntry) -> Task:
-    """Return the task that an entry asks for. Raises InvalidInput."""
+    """Return the task that an entry asks for; of what has begun no reminder comes.
+
+    Raises InvalidInput.
+    """
+    task = build_task(desk, entry.text, due_at=None, rrule=None)
+    has_begun = entry.due_at is not None and entry.due_at <= desk.scope.now
     return replace(
-        build_task(desk, entry.text, due_at=entry.due_at, rrule=None),
+        task,
+        kind=task.kind if entry.due_at is None else task.timed_kind,
+        status="delivered" if has_begun else task.status,
+        due_at=entry.due_at,
         rrule=entry.rrule,
         starts_at=entry.starts_at,
         is_date_only=entry.is_date_only,
