@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.api.day_plans import load_plans
-from oldfriend.domain.clock import DAY, HOUR, SECOND, Micros, from_micros, parse_timestamp
+from oldfriend.app.app_context import AppContext
+from oldfriend.domain.clock import DAY, SECOND, Micros, from_micros, parse_timestamp
 from oldfriend.domain.messages import Person
 from oldfriend.memory.people import ensure_owner
 from oldfriend.tasks.calendar_files import read_calendar
@@ -18,9 +18,9 @@ from oldfriend.tasks.calendar_imports import (
     save_imported,
 )
 from oldfriend.tasks.task import Task
-from oldfriend.tasks.task_edits import open_desk, store
 from oldfriend.tasks.task_store import advance, list_tasks, save_task
 from oldfriend.transfer.import_run import undo_import_batch
+from oldfriend.turn.request_handlers.agenda_requests import list_times
 from tests.clock import FrozenClock
 from tests.engines import both_engines
 
@@ -149,3 +149,68 @@ async def test_what_has_begun_comes_in_without_a_reminder(
 
     assert [each.status for each in await list_all(app, person)] == ["delivered"] * bool(days)
     assert await list_planned(app, person, *DECEMBER) == days
+
+
+async def test_series_of_several_days_is_there_on_its_second_day(
+    app: AppContext, clock: FrozenClock
+) -> None:
+    """It comes next in a week by then; a time that was skipped is not shown."""
+    person = await start(app, clock, "2026-12-01T12:00")
+    weekly = ("DTSTART;VALUE=DATE:20261205", "DTEND;VALUE=DATE:20261208", "RRULE:FREQ=WEEKLY")
+    await bring_lines(app, person, *weekly)
+    clock.now = at("2026-12-05T09:00")
+    await deliver(app, (await list_all(app, person))[0])
+    clock.now = at("2026-12-06T12:00")
+    (task,) = await list_all(app, person)
+    span = at("2026-12-06"), at("2026-12-07")
+
+    assert await list_planned(app, person, *("2026-12-06", "2026-12-13")) == ["06", "07", "12"]
+    assert list_times(task, *span) == [at("2026-12-05T09:00")]
+    skipped = replace(task, due_at=at("2026-12-19T09:00"))
+    assert list_times(skipped, at("2026-12-13"), at("2026-12-14")) == []
+
+
+async def keep_as_before(app: AppContext, person: Person, **more: int) -> None:
+    """Make what a calendar told one of before it was kept how long things last."""
+    async with app.db.begin_write() as tx:
+        for each in await list_imported(tx, person.id):
+            levels = [replace(level, told=level.told[:3]) for level in each.levels]
+            task = replace(each.task, duration_s=None, **more)
+            await save_task(tx, task)
+            await save_imported(tx, person.id, replace(each, levels=(*levels,)))
+
+
+TALK = ("DTSTART:20261207T100000Z", "DTEND:20261207T113000Z")
+
+
+async def test_file_of_before_lengths_were_kept_changes_only_lengths(
+    app: AppContext, clock: FrozenClock
+) -> None:
+    """Nothing that is past or that the person moved."""
+    person = await start(app, clock, "2026-12-01T12:00")
+    for lines in (FIVE_DAYS, TALK, (*TALK, "RRULE:FREQ=WEEKLY")):
+        await bring_lines(app, person, *lines)
+        await keep_as_before(app, person)
+        before = await list_all(app, person)
+        first = await bring_lines(app, person, *lines)
+        again = await bring_lines(app, person, *lines)
+        (after,) = await list_all(app, person)
+
+        assert after.duration_s is not None
+        assert [replace(after, duration_s=None)] == [
+            replace(each, is_date_only=after.is_date_only) for each in before
+        ]
+        assert first.number is not None
+        assert again.number is None
+
+    await bring_lines(app, person, *TALK)
+    moved = at("2026-12-20T10:00")
+    await keep_as_before(app, person, due_at=moved)
+    assert (await bring_lines(app, person, *TALK)).number is None
+    assert [each.due_at for each in await list_all(app, person)] == [moved]
+
+    await keep_as_before(app, person, due_at=at("2026-12-07T10:00"))
+    clock.now = at("2026-12-08T10:00")
+    await deliver(app, (await list_all(app, person))[0])
+    assert (await bring_lines(app, person, *TALK)).number is None
+    assert [each.status for each in await list_all(app, person)] == ["delivered"]

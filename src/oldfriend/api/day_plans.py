@@ -14,7 +14,7 @@ from oldfriend.goals.goal_store import list_goals
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.task_schemas import format_end
 from oldfriend.tasks.task import Task, find_end, list_days
-from oldfriend.tasks.task_store import find_next_time, list_tasks
+from oldfriend.tasks.task_store import find_next_time, list_begun_times, list_tasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,9 @@ class Plans:
         lasts = 0 if at is None else (find_end(task) or at + 1) - at
         if at is None or not task.rrule or task.starts_at is None:
             return [at] if at is not None and at < until and at + lasts > since else []
-        times: list[Micros] = []
+        begun = list_begun_times(task, since=since)
+        days = {from_micros(each, self.zone).date(): each for each in reversed(begun)}
+        times = [each for each in reversed(days.values()) if each < until]
         if at + lasts <= since:
             at = find_next_time(task, after=since - lasts)
         while at is not None and at < until:

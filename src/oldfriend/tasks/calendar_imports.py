@@ -42,6 +42,8 @@ MOVED_FIELDS: Final = (
 """What an import changes of a task, and its undo sets back."""
 ENDED_FIELD: Final = "status"
 """What else it changes of a task that it ends."""
+TOLD_WITHOUT_LENGTH: Final = 3
+"""So many parts are told of what has no end; of anything, before lengths were kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,10 +217,13 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
     is_past = earlier.status == "delivered" and entry.due_at is None
     is_outdated = is_older(entry, earlier) or (entry.sequence or 0) < known.sequence
     is_over = entry.ending == "past" and (
-        earlier.status == "delivered" or known.told[:3] == list_told(entry)[:3]
+        earlier.status == "delivered"
+        or known.told[:TOLD_WITHOUT_LENGTH] == list_told(entry)[:TOLD_WITHOUT_LENGTH]
     )
     if is_ended or is_past or is_outdated or is_over or known.told == list_told(entry):
         return DeskDecision(text=desk.wording.say("unchanged"))
+    if known.told == list_told(entry)[:TOLD_WITHOUT_LENGTH]:
+        return add_length(desk, entry, known)
     if entry.ending:
         done = desk.finish if entry.ending == "done" else desk.cancel
         return done(earlier) if earlier.is_active else DeskDecision(text="")
@@ -233,6 +238,17 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
         changed_at=desk.scope.now,
         **{name: getattr(task, name) for name in MOVED_FIELDS},
     )
+    return desk.replace(earlier, later, desk.wording.confirm(later))
+
+
+def add_length(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> DeskDecision:
+    """Decide how long a task lasts of which nothing else is new, if it has its calendar's time."""
+    earlier = known.task
+    begins = earlier.due_at if earlier.rrule is None else earlier.starts_at
+    if build_told(earlier.text, begins, earlier.rrule)[1:] != known.told[1:]:
+        return DeskDecision(text=desk.wording.say("unchanged"))
+    lasts = replace(earlier, is_date_only=entry.is_date_only, duration_s=entry.duration_s)
+    later = replace(lasts, changed_at=desk.scope.now)
     return desk.replace(earlier, later, desk.wording.confirm(later))
 
 
