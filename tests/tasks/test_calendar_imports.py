@@ -18,6 +18,7 @@ from oldfriend.tasks.calendar_imports import (
     save_imported,
 )
 from oldfriend.tasks.task import Task
+from oldfriend.tasks.task_edits import open_desk, store
 from oldfriend.tasks.task_store import advance, list_tasks, save_task
 from oldfriend.transfer.import_run import undo_import_batch
 from oldfriend.turn.request_handlers.agenda_requests import list_times
@@ -214,3 +215,24 @@ async def test_file_of_before_lengths_were_kept_changes_only_lengths(
     await deliver(app, (await list_all(app, person))[0])
     assert (await bring_lines(app, person, *TALK)).number is None
     assert [each.status for each in await list_all(app, person)] == ["delivered"]
+
+
+async def test_put_off_entry_follows_its_calendar(app: AppContext, clock: FrozenClock) -> None:
+    """It stays on its days in the calendar, and its reminder comes when it was put off to."""
+    person = await start(app, clock, "2026-12-01T12:00")
+    await bring_lines(app, person, *FIVE_DAYS)
+    clock.now = at("2026-12-05T09:00")
+    await deliver(app, (await list_all(app, person))[0])
+    async with app.db.begin_write() as tx:
+        desk = await open_desk(tx, person, now=clock())
+        decision = desk.put_off(desk.tasks[0], "tomorrow")
+        await store(tx, decision, now=clock())
+    days = await list_planned(app, person, *DECEMBER)
+    same = await bring_lines(app, person, *FIVE_DAYS)
+    await bring_lines(app, person, *SIX_DAYS)
+    (longer,) = await list_all(app, person)
+
+    assert days == ["05", "06", "07", "08", "09"]
+    assert same.number is None
+    assert (longer.status, longer.due_at) == ("open", at("2026-12-06T09:00"))
+    assert await list_planned(app, person, *DECEMBER) == [*days, "10"]

@@ -132,7 +132,7 @@ def build_component(library: ModuleType, task: Task) -> "Component":
 def find_begin(task: Task) -> Micros | None:
     """Return when a task begins: one that comes so many times counts from the first on."""
     is_counted = task.rrule is not None and "COUNT=" in task.rrule
-    return (task.starts_at if is_counted else None) or task.due_at
+    return (task.starts_at if is_counted else None) or task.begins_at
 
 
 def find_left_out(task: Task, day: str, begin: datetime) -> date | datetime:

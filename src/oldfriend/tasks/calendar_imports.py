@@ -230,6 +230,9 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
     task = build_entry(desk, entry)
     if tells_same_time(known, entry):
         task = replace(task, time_words=earlier.time_words)
+    if earlier.due_at != earlier.begins_at == task.due_at and task.duration_s is not None:
+        put_off = replace(task, due_at=earlier.due_at, starts_at=earlier.begins_at)
+        task = replace(put_off, status=earlier.status)
     later = replace(
         earlier,
         status=task.status,
@@ -244,7 +247,7 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
 def add_length(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> DeskDecision:
     """Decide how long a task lasts of which nothing else is new, if it has its calendar's time."""
     earlier = known.task
-    begins = earlier.due_at if earlier.rrule is None else earlier.starts_at
+    begins = earlier.begins_at if earlier.rrule is None else earlier.starts_at
     if build_told(earlier.text, begins, earlier.rrule)[1:] != known.told[1:]:
         return DeskDecision(text=desk.wording.say("unchanged"))
     lasts = replace(earlier, is_date_only=entry.is_date_only, duration_s=entry.duration_s)

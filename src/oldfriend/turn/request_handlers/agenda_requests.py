@@ -309,17 +309,18 @@ def start_of(day: date, zone: str) -> Micros:
 
 def list_times(task: Task, since: Micros, until: Micros) -> list[Micros]:
     """List when a task is due or goes on in a span; a series more than once."""
-    if task.due_at is None:
+    first = task.begins_at
+    if first is None:
         return []
     begun = [each for each in list_begun_times(task, since=since) if each < until]
-    if task.due_at >= until:
+    if first >= until:
         return begun
-    is_on = task.due_at >= since or (find_end(task) or 0) > since
+    is_on = first >= since or (find_end(task) or 0) > since
     if not task.rrule or task.starts_at is None:
-        return [task.due_at] if is_on else []
+        return [first] if is_on else []
     times = begun
     start = from_micros(task.starts_at, task.zone).replace(tzinfo=None)
-    at: Micros | None = task.due_at
+    at: Micros | None = first
     while at is not None and at < until and len(times) < MAX_LINES:
         if at >= since or (find_end(task, at) or 0) > since:
             times.append(at)
