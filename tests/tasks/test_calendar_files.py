@@ -296,6 +296,12 @@ def test_time_in_a_zone_that_nobody_knows_is_refused(more: str) -> None:
         (("DTSTART:20261205T100000Z", "DURATION:PT45M"), (False, 2_700)),
         (("DTSTART:20261205T100000",), (False, None)),
         (("DTSTART:20261205T100000", "DTEND:20261205T090000"), (False, None)),
+        (("DTSTART:20261205T100000", "DTEND;TZID=Mars/Olympus:20261205T110000"), (False, None)),
+        (
+            ("DTSTART:20261205T100000", "DTEND:20261205T110000", "DTEND:20261205T120000"),
+            (False, None),
+        ),
+        (("DTSTART:20261205T100000", "DURATION:PTX"), (False, None)),
     ],
 )
 def test_end_of_an_entry_is_read_and_written(

@@ -8,14 +8,16 @@ from oldfriend.domain.clock import HOUR, Micros, from_micros, parse_timestamp
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.ids import PersonId
 from oldfriend.tasks.asked_task import AskedTask
+from oldfriend.tasks.calendar_files import write_calendar
 from oldfriend.tasks.request_sentences import read_requests
 from oldfriend.tasks.snooze_times import SnoozeChoice
-from oldfriend.tasks.task import Task, TaskKind
+from oldfriend.tasks.task import Task, TaskKind, find_end
 from oldfriend.tasks.task_desk import DeskDecision, TaskDesk
 from oldfriend.tasks.task_edits import TaskAction, build_task, decide, revise
 from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.task_store import advance
 from oldfriend.tasks.task_wording import load_task_pack
+from oldfriend.turn.request_handlers.agenda_requests import list_times
 
 HERE, THERE = "Europe/Madrid", "America/New_York"
 TUESDAY = "2026-11-24T12:00"
@@ -340,3 +342,63 @@ def test_yes_to_a_time_that_has_passed_since_asks_again() -> None:
     decision = open_desk(task, now="2026-11-24T13:00").answer(task, "yes")
     assert decision is not None
     assert (keep(decision).status, keep(decision).question) == ("asking", "past")
+
+
+@pytest.mark.parametrize("choice", ["10m", "evening", "tomorrow"])
+@pytest.mark.parametrize("is_date_only", [True, False])
+def test_reminder_of_what_has_an_end_is_put_off_and_it_stays(
+    choice: SnoozeChoice, is_date_only: bool
+) -> None:
+    """Its days, its hours and its file are as before; only when it is said again is told."""
+    begins = at("2026-11-24T09:00" if is_date_only else "2026-11-24T11:30")
+    heard = replace(
+        build_task(open_desk(), "Conference", due_at=at("2026-11-24T13:00"), rrule=None),
+        status="delivered",
+        due_at=begins,
+        is_date_only=is_date_only,
+        duration_s=5 * 86_400 if is_date_only else 5_400,
+    )
+    desk = open_desk(heard)
+    decision = decide(desk, heard, "snooze", due_at=None, later=choice)
+    put_off = keep(decision)
+    again = keep(decide(open_desk(put_off), put_off, "snooze", due_at=at("2026-11-26T10:00")))
+    reworded = revise(open_desk(put_off), put_off, text="Congress", due_at=None, rrule="")
+    file = write_calendar([heard])
+
+    for each in (put_off, again, advance(put_off, now=put_off.due_at or 0)):
+        assert (each.begins_at, find_end(each)) == (begins, find_end(heard))
+        assert list_times(each, begins, begins + 1) == [begins]
+        assert desk.wording.format_task_time(each) == desk.wording.format_task_time(heard)
+        assert read_ends(write_calendar([each])) == read_ends(file)
+    assert (keep(reworded).begins_at, keep(reworded).due_at) == (begins, put_off.due_at)
+    assert (
+        decision.text
+        == {
+            "10m": "I'll remind you again on Tue 24 November, 12:10: “Conference”.",
+            "evening": "I'll remind you again on Tue 24 November, 19:00: “Conference”.",
+            "tomorrow": "I'll remind you again on Wed 25 November"
+            + (": “Conference”." if is_date_only else ", 09:00: “Conference”."),
+        }[choice]
+    )
+
+
+def read_ends(content: bytes) -> list[bytes]:
+    """The lines of a calendar that say when something is."""
+    return [each for each in content.splitlines() if each.startswith((b"DTSTART", b"DTEND"))]
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "I'll remind you on Tue 8 December: “Conference”."),
+        ("de", "Ich erinnere dich am Di, 8. Dezember: „Conference“."),
+        ("zh", "我会在12月8日周二提醒你：“Conference”。"),
+    ],
+)
+def test_when_one_is_reminded_of_whole_days_is_one_time(language: str, told: str) -> None:
+    """Not from when to when they last."""
+    desk = open_desk(language=language)
+    task = build_task(desk, "Conference", due_at=at("2026-12-08T09:00"), rrule=None)
+    for days in (1, 5):
+        lasts = replace(task, is_date_only=True, duration_s=days * 86_400)
+        assert desk.wording.confirm(lasts) == told

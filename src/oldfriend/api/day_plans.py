@@ -14,7 +14,7 @@ from oldfriend.goals.goal_store import list_goals
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.task_schemas import format_end
 from oldfriend.tasks.task import Task, find_end, list_days
-from oldfriend.tasks.task_store import find_next_time, list_tasks
+from oldfriend.tasks.task_store import find_next_time, list_begun_times, list_tasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Plans:
 
     def list_times(self, *, after: Micros) -> list[Micros]:
         """List when each is due next, and a series when it is due behind a moment, too."""
-        times = [*(each.due_at for each in self.tasks), *(each.deadline for each in self.goals)]
+        times = [*(each.begins_at for each in self.tasks), *(each.deadline for each in self.goals)]
         times += [find_next_time(each, after=after) for each in self.tasks]
         return [each for each in times if each is not None]
 
@@ -80,11 +80,13 @@ class Plans:
 
     def list_task_times(self, task: Task, since: Micros, until: Micros) -> list[Micros]:
         """List when a task is due in a span, or goes on in it, at most once a day."""
-        at = task.due_at
+        at = task.begins_at
         lasts = 0 if at is None else (find_end(task) or at + 1) - at
         if at is None or not task.rrule or task.starts_at is None:
             return [at] if at is not None and at < until and at + lasts > since else []
-        times: list[Micros] = []
+        begun = list_begun_times(task, since=since)
+        days = {from_micros(each, self.zone).date(): each for each in reversed(begun)}
+        times = [each for each in reversed(days.values()) if each < until]
         if at + lasts <= since:
             at = find_next_time(task, after=since - lasts)
         while at is not None and at < until:

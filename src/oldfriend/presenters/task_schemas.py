@@ -77,8 +77,10 @@ class TaskSchema(Schema):
             text=task.text,
             kind=task.kind,
             status=task.status,
-            due=format_time(task.due_at, zone),
-            until=format_end(task.due_at, task.duration_s, is_all_day=task.is_all_day, zone=zone),
+            due=format_time(task.begins_at, zone),
+            until=format_end(
+                task.begins_at, task.duration_s, is_all_day=task.is_all_day, zone=zone
+            ),
             is_date_only=task.is_date_only,
             is_all_day=task.is_all_day,
             rrule=task.rrule,

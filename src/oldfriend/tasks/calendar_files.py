@@ -8,7 +8,14 @@ from itertools import islice, takewhile
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from oldfriend.domain.clock import Micros, from_micros, get_zone, is_representable, to_micros
+from oldfriend.domain.clock import (
+    SECOND,
+    Micros,
+    from_micros,
+    get_zone,
+    is_representable,
+    to_micros,
+)
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.tasks.recurrence import (
     add_exceptions,
@@ -125,7 +132,7 @@ def build_component(library: ModuleType, task: Task) -> "Component":
 def find_begin(task: Task) -> Micros | None:
     """Return when a task begins: one that comes so many times counts from the first on."""
     is_counted = task.rrule is not None and "COUNT=" in task.rrule
-    return (task.starts_at if is_counted else None) or task.due_at
+    return (task.starts_at if is_counted else None) or task.begins_at
 
 
 def find_left_out(task: Task, day: str, begin: datetime) -> date | datetime:
@@ -334,12 +341,13 @@ def read_component(
     if rule is None:
         due_at = to_micros(to_local(stated.dt, zone).replace(tzinfo=get_zone(zone)))
         check_years(due_at)
+        days_zone = zone if is_date_only else None
         return CalendarEntry(
             text=text,
             due_at=due_at,
             is_date_only=is_date_only,
             duration_s=duration_s,
-            ending="past" if due_at <= now else "",
+            ending="past" if find_entry_end(due_at, duration_s, days_zone) <= now else "",
         )
     own_zone = find_own_zone(stated.dt, zone)
     local = to_local(stated.dt, own_zone)
@@ -362,13 +370,33 @@ def read_component(
     )
 
 
+def find_entry_end(begins: Micros, duration_s: int | None, days_zone: str | None) -> Micros:
+    """Return when an entry is over; one of whole days, in a zone, when its last day is."""
+    if days_zone is None:
+        return begins + (duration_s or 0) * SECOND
+    last = from_micros(begins, days_zone).date() + timedelta(seconds=max(duration_s or 0, DAY_S))
+    return to_micros(datetime.combine(last, time(), get_zone(days_zone)))
+
+
 def read_duration(component: "Component", zone: str) -> int | None:
-    """Return how long an event lasts in seconds, whole days at least one; None if it has no end."""
+    """Return how long an event lasts in seconds, whole days at least one.
+
+    None if it has no end that can be read: its beginning is told all the same.
+    """
     if component.name != "VEVENT":
         return None
+    try:
+        seconds = int(measure_length(component, zone).total_seconds())
+    except (InvalidInput, ValueError, TypeError, AttributeError, OverflowError):
+        return None
+    return seconds if 0 < seconds <= MAX_DURATION_S else None
+
+
+def measure_length(component: "Component", zone: str) -> timedelta:
+    """Return how long an event lasts by its end, or by its length. Raises what reading raises."""
     start, end, length = (component.get(each) for each in ("DTSTART", "DTEND", "DURATION"))
     is_date_only = not isinstance(start.dt, datetime)
-    lasts = timedelta() if length is None else length.dt
+    lasts: timedelta = timedelta() if length is None else length.dt
     if end is not None and isinstance(end.dt, datetime) != is_date_only:
         check_zone(end)
         lasts = (
@@ -377,9 +405,8 @@ def read_duration(component: "Component", zone: str) -> int | None:
             else to_utc(to_local(end.dt, zone), zone) - to_utc(to_local(start.dt, zone), zone)
         )
     if is_date_only:
-        lasts = max(timedelta(days=lasts.days), timedelta(days=1))
-    seconds = int(lasts.total_seconds())
-    return seconds if 0 < seconds <= MAX_DURATION_S else None
+        return max(timedelta(days=lasts.days), timedelta(days=1))
+    return lasts
 
 
 def check_zone(stated: "vDDDTypes") -> None:

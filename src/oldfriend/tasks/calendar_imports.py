@@ -42,6 +42,8 @@ MOVED_FIELDS: Final = (
 """What an import changes of a task, and its undo sets back."""
 ENDED_FIELD: Final = "status"
 """What else it changes of a task that it ends."""
+TOLD_WITHOUT_LENGTH: Final = 3
+"""So many parts are told of what has no end; of anything, before lengths were kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,23 +209,33 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
     """Decide what becomes of a task of which a calendar tells again. Raises InvalidInput.
 
     What the person ended stays ended, and what they changed stays until the calendar tells
-    something else. What the calendar ends, it may bring back.
+    something else. What the calendar ends, it may bring back. What is past stays as it is, unless
+    the calendar has moved there what was to come.
     """
     earlier = known.task
     is_ended = not earlier.is_active and not known.is_ended_by_calendar
     is_past = earlier.status == "delivered" and entry.due_at is None
     is_outdated = is_older(entry, earlier) or (entry.sequence or 0) < known.sequence
-    if is_ended or is_past or is_outdated or known.told == list_told(entry):
+    is_over = entry.ending == "past" and (
+        earlier.status == "delivered"
+        or known.told[:TOLD_WITHOUT_LENGTH] == list_told(entry)[:TOLD_WITHOUT_LENGTH]
+    )
+    if is_ended or is_past or is_outdated or is_over or known.told == list_told(entry):
         return DeskDecision(text=desk.wording.say("unchanged"))
+    if known.told == list_told(entry)[:TOLD_WITHOUT_LENGTH]:
+        return add_length(desk, entry, known)
     if entry.ending:
         done = desk.finish if entry.ending == "done" else desk.cancel
         return done(earlier) if earlier.is_active else DeskDecision(text="")
     task = build_entry(desk, entry)
     if tells_same_time(known, entry):
         task = replace(task, time_words=earlier.time_words)
+    if earlier.due_at != earlier.begins_at == task.due_at and task.duration_s is not None:
+        put_off = replace(task, due_at=earlier.due_at, starts_at=earlier.begins_at)
+        task = replace(put_off, status=earlier.status)
     later = replace(
         earlier,
-        status="open",
+        status=task.status,
         question=None,
         kind=earlier.kind if task.due_at is None else earlier.timed_kind,
         changed_at=desk.scope.now,
@@ -232,10 +244,29 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
     return desk.replace(earlier, later, desk.wording.confirm(later))
 
 
+def add_length(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> DeskDecision:
+    """Decide how long a task lasts of which nothing else is new, if it has its calendar's time."""
+    earlier = known.task
+    begins = earlier.begins_at if earlier.rrule is None else earlier.starts_at
+    if build_told(earlier.text, begins, earlier.rrule)[1:] != known.told[1:]:
+        return DeskDecision(text=desk.wording.say("unchanged"))
+    lasts = replace(earlier, is_date_only=entry.is_date_only, duration_s=entry.duration_s)
+    later = replace(lasts, changed_at=desk.scope.now)
+    return desk.replace(earlier, later, desk.wording.confirm(later))
+
+
 def build_entry(desk: TaskDesk, entry: CalendarEntry) -> Task:
-    """Return the task that an entry asks for. Raises InvalidInput."""
+    """Return the task that an entry asks for; of what has begun no reminder comes.
+
+    Raises InvalidInput.
+    """
+    task = build_task(desk, entry.text, due_at=None, rrule=None)
+    has_begun = entry.due_at is not None and entry.due_at <= desk.scope.now
     return replace(
-        build_task(desk, entry.text, due_at=entry.due_at, rrule=None),
+        task,
+        kind=task.kind if entry.due_at is None else task.timed_kind,
+        status="delivered" if has_begun else task.status,
+        due_at=entry.due_at,
         rrule=entry.rrule,
         starts_at=entry.starts_at,
         is_date_only=entry.is_date_only,

@@ -67,6 +67,12 @@ class Task:
         return self.is_date_only and (self.rrule is None or self.is_all_day)
 
     @property
+    def begins_at(self) -> Micros | None:
+        """When it begins: what has an end does not move when its reminder is put off."""
+        is_put_off = self.rrule is None and self.duration_s is not None
+        return (self.starts_at if is_put_off else None) or self.due_at
+
+    @property
     def is_asked(self) -> bool:
         """Whether a question about its time, or about a new one, is open."""
         return self.question is not None
@@ -83,11 +89,11 @@ class Task:
 
 
 def find_end(task: Task, at: Micros | None = None) -> Micros | None:
-    """Return when a task that is due, or comes ``at`` a time, ends; None if that is not known.
+    """Return when a task ends, or its time that comes ``at`` a moment; None if not known.
 
     Whole days end at the midnight after the last one.
     """
-    begins = task.due_at if at is None else at
+    begins = task.begins_at if at is None else at
     if begins is None or task.duration_s is None:
         return None
     if not task.is_all_day:

@@ -400,7 +400,9 @@ class TaskDesk:
         words: str = "",
     ) -> DeskDecision:
         """Put a task off, or change its time; of a series for good only where that is clear."""
-        if task.rrule is None or (found.rrule and not is_snooze):
+        if is_snooze and task.rrule is None and task.duration_s is not None:
+            settled = replace(task, due_at=found.due_at, starts_at=task.begins_at)
+        elif task.rrule is None or (found.rrule and not is_snooze):
             settled = self.with_time(task, replace(found, rrule=None) if is_snooze else found)
             settled = replace(settled, time_words=words)
         elif is_snooze:
@@ -422,9 +424,9 @@ class TaskDesk:
 
     def keep_hour(self, task: Task, found: Resolved) -> Resolved | Ambiguous:
         """Return another day with the hour that a task has, if it has one."""
-        if not found.is_date_only or found.rrule or task.due_at is None or task.is_date_only:
+        if not found.is_date_only or found.rrule or task.begins_at is None or task.is_date_only:
             return found
-        hour = from_micros(task.due_at, self.scope.zone).time()
+        hour = from_micros(task.begins_at, self.scope.zone).time()
         day = from_micros(found.due_at, self.scope.zone).date()
         due_at = self.resolver.to_micros(datetime.combine(day, hour))
         return Resolved(due_at=due_at) if due_at > self.scope.now else Ambiguous(question="past")

@@ -102,8 +102,10 @@ def revise(
     kept = "" if rrule == ONCE else rrule or task.rrule
     revised = build_task(desk, text or task.text, due_at=due_at, rrule=kept or None)
     is_date_only = task.is_date_only and due_at == task.due_at
+    is_put_off = task.begins_at != task.due_at == due_at and not kept
     revised = replace(
         revised,
+        starts_at=task.begins_at if is_put_off else revised.starts_at,
         id=task.id,
         kind=task.kind if due_at is None else task.timed_kind,
         is_date_only=is_date_only,

@@ -17,7 +17,7 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import sanitize_text
 from oldfriend.search.tokenizer import is_stop_word, to_term, tokenize
 from oldfriend.tasks.recurrence import find_next
-from oldfriend.tasks.task import ACTIVE, KINDS, STATUSES, Task, TaskStatus
+from oldfriend.tasks.task import ACTIVE, KINDS, STATUSES, Task, TaskStatus, find_end
 
 TASK_COLUMNS: Final = """id, person, chat, message, message_seq, text, time_words, language, kind,
     status, question, due_at, starts_at, zone, is_date_only, duration_s, rrule, created_at,
@@ -186,6 +186,23 @@ def find_next_time(task: Task, *, after: Micros) -> Micros | None:
         return None
     start = from_micros(task.starts_at, task.zone).replace(tzinfo=None)
     return find_next(task.rrule, start, task.zone, after=after)
+
+
+def list_begun_times(task: Task, *, since: Micros) -> list[Micros]:
+    """List the times of a series with an end that came before its next one and last after a moment.
+
+    What was skipped before it came is not among them.
+    """
+    if task.due_at is None or task.duration_s is None:
+        return []
+    lasts = (find_end(task, task.due_at) or task.due_at) - task.due_at
+    times: list[Micros] = []
+    at = find_next_time(task, after=since - lasts)
+    while at is not None and at < task.due_at and len(times) < MAX_TASKS:
+        if at <= task.spoken_of_at:
+            times.append(at)
+        at = find_next_time(task, after=at)
+    return times
 
 
 def catch_up(task: Task, *, now: Micros) -> Task:

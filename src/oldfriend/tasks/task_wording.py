@@ -1,7 +1,7 @@
 """Task wording: what is said about reminders and to-dos, from what is stored."""
 
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, time
 from functools import cache
 from typing import Any, Final
 
@@ -53,20 +53,26 @@ class TaskWording:
 
     def format_task_time(self, task: Task) -> str:
         """Format when a task is due next; empty if it has no time."""
-        if task.due_at is None:
-            return ""
-        end = find_end(task)
-        if end is None:
-            return self.format_when(task.due_at, is_date_only=task.is_told_by_day)
-        first, *others = list_days(task, task.due_at)
+        at, end = task.begins_at, find_end(task)
+        if at is None or end is None:
+            return self.format_reminder_time(task)
+        first, *others = list_days(task, at)
         if task.is_all_day:
             name, last = ("days", others[-1]) if others else ("all_day", first)
             day, to = self.format_date(first), self.format_date(last)
             return str(self._pack[name]).format(day=day, first=day, last=to)
-        begins, ends = self.format_when(task.due_at), self.format_when(end)
-        if from_micros(task.due_at, self._zone).date() != from_micros(end, self._zone).date():
+        begins, ends = self.format_when(at), self.format_when(end)
+        if from_micros(at, self._zone).date() != from_micros(end, self._zone).date():
             return str(self._pack["days"]).format(first=begins, last=ends)
         return f"{begins}–{from_micros(end, self._zone):%H:%M}"
+
+    def format_reminder_time(self, task: Task) -> str:
+        """Format when a task is said next: a day alone where it is said at the hour of days."""
+        if task.due_at is None:
+            return ""
+        hour = from_micros(task.due_at, self._zone).time()
+        is_day = task.is_told_by_day and (task.duration_s is None or hour == time(DAY_HOUR))
+        return self.format_when(task.due_at, is_date_only=is_day)
 
     def confirm(self, task: Task) -> str:
         """Say what was put on the list, with the time that is stored."""
@@ -74,7 +80,7 @@ class TaskWording:
             return self.ask(task)
         if task.kind == "todo" or task.due_at is None:
             return self.say("todo", text=task.text)
-        when = self.format_task_time(task)
+        when = self.format_reminder_time(task)
         if task.status == "delivered":
             return self.say("reopened", when=when, text=task.text)
         if task.kind == "action":
@@ -91,7 +97,7 @@ class TaskWording:
             phrase = "changed_once" if is_once else "changed_series"
         elif task.kind == "action":
             phrase = "action_changed"
-        return self.say(phrase, text=task.text, when=self.format_task_time(task))
+        return self.say(phrase, text=task.text, when=self.format_reminder_time(task))
 
     def ask(self, task: Task) -> str:
         """Ask about the time of a task."""
@@ -199,7 +205,7 @@ class TaskWording:
                 return self.say("reminder_earlier", text=task.text, first=first, second=second)
             return self.say("reminder_unsaid", text=task.text)
         if is_late:
-            return self.say("reminder_late", text=task.text, when=self.format_task_time(task))
+            return self.say("reminder_late", text=task.text, when=self.format_reminder_time(task))
         return self.say("reminder", text=task.text)
 
 

@@ -24,7 +24,7 @@ from oldfriend.tasks.day_parts import find_month_end
 from oldfriend.tasks.recurrence import find_next, to_utc
 from oldfriend.tasks.task import Task, find_end, list_about
 from oldfriend.tasks.task_phrases import load_task_phrases
-from oldfriend.tasks.task_store import list_tasks
+from oldfriend.tasks.task_store import list_begun_times, list_tasks
 from oldfriend.tasks.task_wording import TaskWording
 from oldfriend.tasks.time_phrases import TimeResolver
 from oldfriend.tasks.told_time import Resolved
@@ -309,14 +309,18 @@ def start_of(day: date, zone: str) -> Micros:
 
 def list_times(task: Task, since: Micros, until: Micros) -> list[Micros]:
     """List when a task is due or goes on in a span; a series more than once."""
-    if task.due_at is None or task.due_at >= until:
+    first = task.begins_at
+    if first is None:
         return []
-    is_on = task.due_at >= since or (find_end(task) or 0) > since
+    begun = [each for each in list_begun_times(task, since=since) if each < until]
+    if first >= until:
+        return begun
+    is_on = first >= since or (find_end(task) or 0) > since
     if not task.rrule or task.starts_at is None:
-        return [task.due_at] if is_on else []
-    times: list[Micros] = []
+        return [first] if is_on else []
+    times = begun
     start = from_micros(task.starts_at, task.zone).replace(tzinfo=None)
-    at: Micros | None = task.due_at
+    at: Micros | None = first
     while at is not None and at < until and len(times) < MAX_LINES:
         if at >= since or (find_end(task, at) or 0) > since:
             times.append(at)
