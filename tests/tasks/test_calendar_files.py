@@ -207,6 +207,36 @@ def test_newest_edition_of_an_entry_in_a_file_counts(is_newest_first: bool) -> N
     assert [(each.ending, each.sequence) for each in found] == [("cancelled", 2)]
 
 
+@pytest.mark.parametrize(
+    "day",
+    [
+        "RECURRENCE-ID:garbage",
+        "RECURRENCE-ID:20261125T080000\nRECURRENCE-ID:20261126T080000",
+    ],
+)
+def test_day_of_a_series_that_cannot_be_read_is_refused_alone(day: str) -> None:
+    """The series itself and everything else in the file are read."""
+    head = "BEGIN:VEVENT\nUID:c\nSUMMARY:Choir\n"
+    series = f"{head}DTSTART:20261120T080000\nRRULE:FREQ=DAILY\nEND:VEVENT\n"
+    broken = f"{head}{day}\nDTSTART:20261126T120000\nEND:VEVENT\n"
+    content = CALENDAR.format(entries=series + broken)
+    found, refused = read_calendar(content.encode(), zone=ZONE, now=NOW)
+
+    assert refused == ["Choir: it cannot be read"]
+    assert list_times(found[0], count=1) == ["Wed 25 08:00"]
+
+
+def test_different_events_of_one_id_are_all_read() -> None:
+    """A timetable may tell each lesson by the same id, changed at another time."""
+    event = (
+        "BEGIN:VEVENT\nUID:t\nSUMMARY:{}\nDTSTART:2030112{}T190000\n"
+        "LAST-MODIFIED:2026110{}T080000Z\nEND:VEVENT\n"
+    )
+    lessons = event.format("Maths", 4, 1) + event.format("Music", 5, 2) + event.format("Art", 6, 3)
+    found, refused = read_calendar(CALENDAR.format(entries=lessons).encode(), zone=ZONE, now=NOW)
+    assert ([each.text for each in found], refused) == (["Maths", "Music", "Art"], [])
+
+
 def test_calendar_that_cancels_ends_its_entries() -> None:
     """By its method, with or without words and status (RFC 5546, 3.2.5)."""
     event = "METHOD:CANCEL\nBEGIN:VEVENT\nUID:d\nDTSTART:20301124T190000\nEND:VEVENT"

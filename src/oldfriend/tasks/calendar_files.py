@@ -228,9 +228,15 @@ def group_moved(components: Sequence["Component"]) -> dict[str, list["vDDDTypes"
     """Return the times of each series in a file that are told on their own: moved or cancelled."""
     moved: dict[str, list[vDDDTypes]] = {}
     for each in components:
-        if (day := each.get("RECURRENCE-ID")) is not None and each.get("UID"):
+        if (day := find_replaced(each)) is not None and each.get("UID"):
             moved.setdefault(str(each.get("UID")), []).append(day)
     return moved
+
+
+def find_replaced(component: "Component") -> "vDDDTypes | None":
+    """Return which time of a series an entry replaces; None if none, or none that can be read."""
+    day: vDDDTypes | None = component.get("RECURRENCE-ID")
+    return day if isinstance(getattr(day, "dt", None), date) else None
 
 
 def read_status(component: "Component") -> Ending:
@@ -239,8 +245,13 @@ def read_status(component: "Component") -> Ending:
 
 
 def identify_entry(component: "Component", entry: CalendarEntry, *, zone: str) -> CalendarEntry:
-    """Return an entry with its id, its edition, and the time of a series that it replaces."""
-    day = component.get("RECURRENCE-ID")
+    """Return an entry with its id, its edition, and the time of a series that it replaces.
+
+    Raises InvalidInput if that time cannot be read.
+    """
+    day = find_replaced(component)
+    if day is None and component.get("RECURRENCE-ID") is not None:
+        raise InvalidInput("it cannot be read")
     replaces_at = None if day is None else to_micros(to_utc(to_local(day.dt, zone), zone))
     return replace(
         entry,
@@ -253,8 +264,13 @@ def identify_entry(component: "Component", entry: CalendarEntry, *, zone: str) -
 
 
 def read_uid(component: "Component") -> str:
-    """Return the id of an entry; a moved day of a series has one of its own."""
-    uid, day = str(component.get("UID") or ""), component.get("RECURRENCE-ID")
+    """Return the id of an entry; a moved day of a series has one of its own.
+
+    Empty without one, or if it cannot be read which day that is.
+    """
+    uid, day = str(component.get("UID") or ""), find_replaced(component)
+    if day is None and component.get("RECURRENCE-ID") is not None:
+        return ""
     return clean_uid(uid if day is None or not uid else f"{uid}/{day.dt.isoformat()}")
 
 
