@@ -457,6 +457,14 @@ async def test_older_edition_revives_nothing_that_a_newer_one_cancelled(browse: 
     assert await list_dues(owner) == [("Dentist", "2035-11-24T19:00")]
 
 
+async def test_file_without_editions_moves_what_one_with_them_told(browse: Browse) -> None:
+    """Some calendars number their editions only in invitations."""
+    owner = await browse()
+    await bring(owner, add_lines(build_event("Dentist", "d-1", "20351124T190000"), "SEQUENCE:2"))
+    await bring(owner, build_event("Dentist", "d-1", "20351125T190000"))
+    assert await list_dues(owner) == [("Dentist", "2035-11-25T19:00")]
+
+
 @pytest.mark.parametrize(
     "ended",
     [

@@ -210,7 +210,7 @@ def test_newest_edition_of_an_entry_in_a_file_counts(is_newest_first: bool) -> N
 @pytest.mark.parametrize(
     "day",
     [
-        "RECURRENCE-ID:garbage",
+        "RECURRENCE-ID:garbage\nLAST-MODIFIED:never",
         "RECURRENCE-ID:20261125T080000\nRECURRENCE-ID:20261126T080000",
     ],
 )

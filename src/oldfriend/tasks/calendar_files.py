@@ -202,15 +202,28 @@ def parse_calendar(content: bytes) -> tuple[bool, list["Component"]]:
 
 def keep_newest(components: Sequence["Component"]) -> list["Component"]:
     """Leave out the entries of which the same file holds a newer edition."""
-    newest: dict[str, tuple[int, Micros]] = {}
-    editions = [(read_uid(each), read_edition(each)) for each in components]
-    for uid, edition in editions:
-        newest[uid] = max(newest.get(uid, edition), edition)
+    newest: dict[tuple[str, ...], tuple[int, Micros]] = {}
+    named = [(list_edition_keys(each), read_edition(each)) for each in components]
+    for keys, edition in named:
+        for key in keys:
+            newest[key] = max(newest.get(key, edition), edition)
     return [
         component
-        for component, (uid, edition) in zip(components, editions, strict=True)
-        if not uid or edition == newest[uid]
+        for component, (keys, edition) in zip(components, named, strict=True)
+        if all(edition == newest[key] for key in keys)
     ]
+
+
+def list_edition_keys(component: "Component") -> list[tuple[str, ...]]:
+    """List by what an entry is known as an edition of another: its id with its title or its start.
+
+    Different events of one id have neither in common. A day of a series has an id of its own.
+    """
+    uid, start = read_uid(component), read_moment(component, "DTSTART")
+    if not uid or find_replaced(component) is not None:
+        return [(uid,)] if uid else []
+    title = " ".join(str(component.get("SUMMARY", "")).split())
+    return [(uid, "title", title), (uid, "start", str(start))]
 
 
 def read_edition(component: "Component") -> tuple[int, Micros]:
@@ -236,7 +249,16 @@ def group_moved(components: Sequence["Component"]) -> dict[str, list["vDDDTypes"
 def find_replaced(component: "Component") -> "vDDDTypes | None":
     """Return which time of a series an entry replaces; None if none, or none that can be read."""
     day: vDDDTypes | None = component.get("RECURRENCE-ID")
-    return day if isinstance(getattr(day, "dt", None), date) else None
+    return None if read_moment(component, "RECURRENCE-ID") is None else day
+
+
+def read_moment(component: "Component", name: str) -> date | datetime | None:
+    """Return the day or time that an entry states by a name; None without one that can be read."""
+    try:
+        stated = component.get(name).dt
+    except (AttributeError, ValueError):  # a broken one tells so only when it is read
+        return None
+    return stated if isinstance(stated, date) else None
 
 
 def read_status(component: "Component") -> Ending:
@@ -287,7 +309,7 @@ def read_stamp(component: "Component") -> Micros | None:
 
 def read_time(component: "Component", name: str) -> Micros | None:
     """Return the moment that an entry states by a name; None if it states none."""
-    stated = getattr(component.get(name), "dt", None)
+    stated = read_moment(component, name)
     if not isinstance(stated, datetime):
         return None
     return to_micros(to_utc(to_local(stated, "UTC"), "UTC"))

@@ -187,6 +187,11 @@ def is_older(entry: CalendarEntry, task: Task) -> bool:
     return is_own and stamp is not None and stamp // SECOND < task.changed_at // SECOND
 
 
+def is_earlier_edition(entry: CalendarEntry, known: ImportedTask) -> bool:
+    """Whether an entry says that it is an edition before one that was told."""
+    return entry.sequence is not None and entry.sequence < known.sequence
+
+
 async def load_known(
     tx: Transaction, person: PersonId, names: Sequence[str]
 ) -> dict[str, list[ImportedTask]]:
@@ -212,7 +217,7 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
     earlier = known.task
     is_ended = not earlier.is_active and not known.is_ended_by_calendar
     is_past = earlier.status == "delivered" and entry.due_at is None
-    is_outdated = is_older(entry, earlier) or (entry.sequence or 0) < known.sequence
+    is_outdated = is_older(entry, earlier) or is_earlier_edition(entry, known)
     if is_ended or is_past or is_outdated or known.told == list_told(entry):
         return DeskDecision(text=desk.wording.say("unchanged"))
     if entry.ending:
