@@ -457,6 +457,17 @@ async def test_older_edition_revives_nothing_that_a_newer_one_cancelled(browse: 
     assert await list_dues(owner) == [("Dentist", "2035-11-24T19:00")]
 
 
+async def test_days_that_a_series_leaves_out_stand_beside_its_rule(browse: Browse) -> None:
+    """The standard has them in no rule."""
+    owner = await browse()
+    event = build_event("Choir", "c-1", "20351124T190000")
+    lines = ("RRULE:FREQ=WEEKLY", "EXDATE:20351124T190000")
+    brought = await bring(owner, add_lines(event, *lines))
+    (task,) = (await owner.get("/tasks")).json()["items"]
+    found = [(each["rrule"], each["left_out"]) for each in (task, *brought["items"])]
+    assert found == [("FREQ=WEEKLY", ["2035-11-24"])] * 2
+
+
 async def test_file_without_editions_moves_what_one_with_them_told(browse: Browse) -> None:
     """Some calendars number their editions only in invitations."""
     owner = await browse()

@@ -1,6 +1,7 @@
 """Tasks as calendars, and calendars as tasks (issue 20: ``.ics`` import and export)."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -14,6 +15,7 @@ from oldfriend.tasks.calendar_files import (
     read_calendar,
     write_calendar,
 )
+from oldfriend.tasks.recurrence import MAX_EXCEPTIONS
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_store import advance
 from oldfriend.tasks.task_wording import TaskWording
@@ -180,6 +182,22 @@ def test_series_leaves_out_the_days_that_its_calendar_excepts(exception: str) ->
     assert refused == 0
     assert times == ["Fri 27 08:00", "Sat 28 08:00"]
     assert (again.rrule, again.due_at) == (found.rrule, found.due_at)
+
+
+def test_series_leaves_out_more_than_a_hundred_days_and_not_without_end() -> None:
+    """The nearest ones of all, too; too many are refused in words."""
+    lines = ["SUMMARY:Choir", "UID:c", "DTSTART:20261125T080000", "RRULE:FREQ=DAILY"]
+    days = [from_micros(NOW, ZONE) + timedelta(days=each) for each in range(1, MAX_EXCEPTIONS + 2)]
+    left_out = [f"EXDATE:{each:%Y%m%d}T080000" for each in days]
+    (found,), _ = read(*lines, *left_out[:150])
+    content = CALENDAR.format(
+        entries="\n".join(("BEGIN:VEVENT", *lines, *left_out, "END:VEVENT"))
+    )
+
+    assert found.due_at == at("2027-04-24T08:00")
+    assert read_calendar(content.encode(), zone=ZONE, now=NOW)[1] == [
+        "Choir: a series with more than 1000 days left out cannot be kept"
+    ]
 
 
 def test_times_of_a_series_that_are_told_alone_are_left_out_of_it() -> None:
