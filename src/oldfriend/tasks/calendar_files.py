@@ -332,9 +332,12 @@ def list_left_out(component: "Component", moved: Sequence["vDDDTypes"], zone: st
 
     Raises InvalidInput for a series with times that no rule of ours tells.
     """
-    is_several = isinstance(component.get("RRULE"), list)
-    if is_several or component.get("RDATE") or any(each.params.get("RANGE") for each in moved):
+    if component.get("RDATE"):
         raise InvalidInput("a series with added days cannot be kept")
+    if isinstance(component.get("RRULE"), list):
+        raise InvalidInput("a series with several rules cannot be kept")
+    if any(each.params.get("RANGE") for each in moved):
+        raise InvalidInput("a series of which all later times change at once cannot be kept")
     stated = component.get("EXDATE") or []
     lists = stated if isinstance(stated, list) else [stated]
     excepted = [each for one in lists for each in one.dts]
