@@ -200,9 +200,7 @@ def test_series_leaves_out_more_than_a_hundred_days_and_not_without_end() -> Non
     days = [from_micros(NOW, ZONE) + timedelta(days=each) for each in range(1, MAX_EXCEPTIONS + 2)]
     left_out = [f"EXDATE:{each:%Y%m%d}T080000" for each in days]
     (found,), _ = read(*lines, *left_out[:150])
-    content = CALENDAR.format(
-        entries="\n".join(("BEGIN:VEVENT", *lines, *left_out, "END:VEVENT"))
-    )
+    content = CALENDAR.format(entries="\n".join(("BEGIN:VEVENT", *lines, *left_out, "END:VEVENT")))
 
     assert found.due_at == at("2027-04-24T08:00")
     assert read_calendar(content.encode(), zone=ZONE, now=NOW)[1] == [

@@ -62,7 +62,9 @@ class TaskSchema(Schema):
     )
     rrule: str | None = field(metadata=describe("How it repeats, by RFC 5545; null: once."))
     left_out: tuple[str, ...] = field(
-        metadata=describe("The days, or local times of a day with several, that a series leaves out.")
+        metadata=describe(
+            "The days, or local times of a day with several, that a series leaves out."
+        )
     )
     repeats: str | None = field(
         metadata=describe("How it repeats in the person's words; null if it was not said in words.")
@@ -130,7 +132,9 @@ class CalendarEntrySchema(Schema):
     is_all_day: bool = field(metadata=describe("Whether it lasts for whole days."))
     rrule: str | None = field(metadata=describe("How it repeats, by RFC 5545; null: once."))
     left_out: tuple[str, ...] = field(
-        metadata=describe("The days, or local times of a day with several, that a series leaves out.")
+        metadata=describe(
+            "The days, or local times of a day with several, that a series leaves out."
+        )
     )
     state: Literal["new", "moved", "ended", "known", "full"] = field(
         metadata=describe(
