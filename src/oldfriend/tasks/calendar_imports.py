@@ -226,7 +226,7 @@ def decide_known(desk: TaskDesk, entry: CalendarEntry, known: ImportedTask) -> D
     earlier = known.task
     is_ended = not earlier.is_active and not known.is_ended_by_calendar
     is_past = earlier.status == "delivered" and entry.due_at is None
-    is_outdated = is_older(entry, earlier) or is_earlier_edition(entry, known)
+    is_outdated = is_older(entry, earlier) or (entry.sequence or 0) < known.sequence
     if is_ended or is_past or is_outdated or known.told == list_told(entry):
         return DeskDecision(text=desk.wording.say("unchanged"))
     if entry.ending:
@@ -267,7 +267,10 @@ def decide_entry(
     """
     if not known:
         return desk.add(build_entry(desk, entry))
-    decisions = [decide_known(desk, entry, each) for each in known]
+    decisions: list[DeskDecision] = []
+    for each in known:
+        sequence = each.sequence if entry.sequence is None else entry.sequence
+        decisions.append(decide_known(desk, replace(entry, sequence=sequence), each))
     saved = [pair for each in decisions for pair in each.saved]
     return replace(decisions[0], saved=tuple(saved))
 
