@@ -22,12 +22,7 @@ from oldfriend.memory.import_batches import (
 from oldfriend.memory.people import lock_person
 from oldfriend.tasks.calendar_editions import normalize_uid
 from oldfriend.tasks.calendar_files import OWN_UID_SUFFIX, CalendarEntry, find_begin
-from oldfriend.tasks.series_days import (
-    end_days,
-    leave_out_again,
-    leave_out_days,
-    may_leave_out,
-)
+from oldfriend.tasks.series_days import end_days, leave_out_again, leave_out_days, may_leave_out
 from oldfriend.tasks.task import ACTIVE, Task
 from oldfriend.tasks.task_desk import DeskDecision, TaskDesk
 from oldfriend.tasks.task_edits import build_task, open_desk, store
@@ -195,11 +190,6 @@ def is_older(entry: CalendarEntry, task: Task) -> bool:
     return is_own and stamp is not None and stamp // SECOND < task.changed_at // SECOND
 
 
-def is_earlier_edition(entry: CalendarEntry, known: ImportedTask) -> bool:
-    """Whether an entry says that it is an edition before one that was told."""
-    return entry.sequence is not None and entry.sequence < known.sequence
-
-
 async def load_known(
     tx: Transaction, person: PersonId, names: Sequence[str]
 ) -> dict[str, list[ImportedTask]]:
@@ -365,7 +355,8 @@ def list_ended_days(
     for name, entry in named:
         before = known.get(name, ())
         is_whole = not entry.series and (entry.rrule is not None or entry.ending == "cancelled")
-        if is_whole and before and not any(is_earlier_edition(entry, each) for each in before):
+        edition = max((each.sequence for each in before), default=0)
+        if is_whole and before and (entry.sequence is None or entry.sequence >= edition):
             kept = set() if entry.ending else set(list_alone(entry, before))
             now, zone = desk.scope.now, desk.scope.zone
             ended += end_days(name, tasks, kept, zone=zone, now=now)
