@@ -457,6 +457,95 @@ async def test_older_edition_revives_nothing_that_a_newer_one_cancelled(browse: 
     assert await list_dues(owner) == [("Dentist", "2035-11-24T19:00")]
 
 
+async def test_days_that_a_series_leaves_out_stand_beside_its_rule(browse: Browse) -> None:
+    """The standard has them in no rule."""
+    owner = await browse()
+    event = build_event("Choir", "c-1", "20351124T190000")
+    lines = ("RRULE:FREQ=WEEKLY", "EXDATE:20351124T190000")
+    brought = await bring(owner, add_lines(event, *lines))
+    (task,) = (await owner.get("/tasks")).json()["items"]
+    found = [(each["rrule"], each["left_out"]) for each in (task, *brought["items"])]
+    assert found == [("FREQ=WEEKLY", ["2035-11-24"])] * 2
+
+
+SERIES = add_lines(
+    build_event("Choir", "c-1", "20351124T180000Z"), "SEQUENCE:1", "RRULE:FREQ=WEEKLY;COUNT=3"
+)
+FIRST_MOVED = build_event("Choir", "c-1", "20351125T180000Z")
+
+
+def join_events(*calendars: bytes) -> bytes:
+    """One calendar with the events of several."""
+    events = [
+        each[each.index(b"BEGIN:VEVENT") : each.index(b"END:VCALENDAR")] for each in calendars
+    ]
+    return calendars[0].split(b"BEGIN:VEVENT")[0] + b"".join(events) + b"END:VCALENDAR\n"
+
+
+async def test_moved_day_is_the_same_in_every_zone(browse: Browse) -> None:
+    """Calendars tell a day in its zone, and cancel it in UTC."""
+    owner = await browse()
+    local = "RECURRENCE-ID;TZID=Europe/Madrid:20351124T190000"
+    await bring(owner, join_events(SERIES, add_lines(FIRST_MOVED, local)))
+    before = await list_dues(owner)
+    utc = ("RECURRENCE-ID:20351124T180000Z", "STATUS:CANCELLED")
+    await bring(owner, add_lines(FIRST_MOVED, *utc))
+
+    assert [due[:10] for _, due in before] == ["2035-11-25", "2035-12-01"]
+    assert [due[:10] for _, due in await list_dues(owner)] == ["2035-12-01"]
+
+
+@pytest.mark.parametrize(
+    ("later", "dues"),
+    [
+        (add_lines(SERIES, "STATUS:CANCELLED"), []),
+        (SERIES, ["2035-11-24"]),
+        (join_events(SERIES, add_lines(FIRST_MOVED, "RECURRENCE-ID:20351124T180000Z")), None),
+    ],
+    ids=["cancelled", "moved back", "unchanged"],
+)
+async def test_moved_day_ends_when_its_calendar_holds_it_no_more(
+    browse: Browse, later: bytes, dues: list[str] | None
+) -> None:
+    """It would be told beside what took its place, or alone."""
+    owner = await browse()
+    moved = add_lines(FIRST_MOVED, "RECURRENCE-ID:20351124T180000Z")
+    await bring(owner, join_events(SERIES, moved))
+    await bring(owner, later)
+
+    expected = ["2035-11-25", "2035-12-01"] if dues is None else dues
+    assert [due[:10] for _, due in await list_dues(owner)] == expected
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+async def test_day_that_is_told_alone_stays_so_when_the_old_file_comes_again(
+    browse: Browse, is_moved: bool
+) -> None:
+    """Until the calendar tells a newer edition of the series."""
+    owner = await browse()
+    await bring(owner, SERIES)
+    day = "RECURRENCE-ID:20351124T180000Z"
+    alone = (day, "SEQUENCE:2") if is_moved else (day, "SEQUENCE:2", "STATUS:CANCELLED")
+    await bring(owner, add_lines(FIRST_MOVED, *alone))
+    told_alone = await list_dues(owner)
+    await bring(owner, SERIES)
+    again = await list_dues(owner)
+    await bring(owner, SERIES.replace(b"SEQUENCE:1", b"SEQUENCE:2"))
+
+    days = ["2035-11-25"] if is_moved else []
+    assert [due[:10] for _, due in told_alone] == [*days, "2035-12-01"]
+    assert again == told_alone
+    assert [due[:10] for _, due in await list_dues(owner)] == ["2035-11-24"]
+
+
+async def test_file_without_editions_moves_what_one_with_them_told(browse: Browse) -> None:
+    """Some calendars number their editions only in invitations."""
+    owner = await browse()
+    await bring(owner, add_lines(build_event("Dentist", "d-1", "20351124T190000"), "SEQUENCE:2"))
+    await bring(owner, build_event("Dentist", "d-1", "20351125T190000"))
+    assert await list_dues(owner) == [("Dentist", "2035-11-25T19:00")]
+
+
 @pytest.mark.parametrize(
     "ended",
     [

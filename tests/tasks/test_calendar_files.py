@@ -1,6 +1,7 @@
 """Tasks as calendars, and calendars as tasks (issue 20: ``.ics`` import and export)."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -14,6 +15,7 @@ from oldfriend.tasks.calendar_files import (
     read_calendar,
     write_calendar,
 )
+from oldfriend.tasks.recurrence import MAX_EXCEPTIONS
 from oldfriend.tasks.task import Task
 from oldfriend.tasks.task_store import advance
 from oldfriend.tasks.task_wording import TaskWording
@@ -150,14 +152,24 @@ def test_series_comes_when_its_calendar_says(lines: tuple[str, ...], times: list
     assert list_times(found, count=2) == times
 
 
-def test_series_with_added_days_is_refused_with_a_reason() -> None:
-    """It would not come on them."""
-    more = "RDATE:20261127T180000"
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ("RDATE:20261127T180000", "with added days"),
+        ("RRULE:FREQ=WEEKLY", "with several rules"),
+        (
+            "UID:c\nEND:VEVENT\nBEGIN:VEVENT\nUID:c\nRECURRENCE-ID;RANGE=THISANDFUTURE:20261127T080000",
+            "of which all later times change at once",
+        ),
+    ],
+)
+def test_series_that_cannot_be_kept_is_refused_with_its_reason(more: str, reason: str) -> None:
+    """It would not come as its calendar tells it."""
     lines = ("BEGIN:VEVENT", "SUMMARY:Choir", "DTSTART:20261120T080000", "RRULE:FREQ=DAILY", more)
     content = CALENDAR.format(entries="\n".join((*lines, "END:VEVENT")))
     found, refused = read_calendar(content.encode(), zone=ZONE, now=NOW)
-    assert found == []
-    assert refused == ["Choir: a series with added days cannot be kept"]
+    assert [each.rrule for each in found] == [None] * len(found)
+    assert refused[:1] == [f"Choir: a series {reason} cannot be kept"]
 
 
 @pytest.mark.parametrize(
@@ -180,6 +192,20 @@ def test_series_leaves_out_the_days_that_its_calendar_excepts(exception: str) ->
     assert refused == 0
     assert times == ["Fri 27 08:00", "Sat 28 08:00"]
     assert (again.rrule, again.due_at) == (found.rrule, found.due_at)
+
+
+def test_series_leaves_out_more_than_a_hundred_days_and_not_without_end() -> None:
+    """The nearest ones of all, too; too many are refused in words."""
+    lines = ["SUMMARY:Choir", "UID:c", "DTSTART:20261125T080000", "RRULE:FREQ=DAILY"]
+    days = [from_micros(NOW, ZONE) + timedelta(days=each) for each in range(1, MAX_EXCEPTIONS + 2)]
+    left_out = [f"EXDATE:{each:%Y%m%d}T080000" for each in days]
+    (found,), _ = read(*lines, *left_out[:150])
+    content = CALENDAR.format(entries="\n".join(("BEGIN:VEVENT", *lines, *left_out, "END:VEVENT")))
+
+    assert found.due_at == at("2027-04-24T08:00")
+    assert read_calendar(content.encode(), zone=ZONE, now=NOW)[1] == [
+        "Choir: a series with more than 1000 days left out cannot be kept"
+    ]
 
 
 def test_times_of_a_series_that_are_told_alone_are_left_out_of_it() -> None:
@@ -205,6 +231,36 @@ def test_newest_edition_of_an_entry_in_a_file_counts(is_newest_first: bool) -> N
     ordered = editions[::-1] if is_newest_first else editions
     found, _ = read_calendar(CALENDAR.format(entries="".join(ordered)).encode(), zone=ZONE, now=NOW)
     assert [(each.ending, each.sequence) for each in found] == [("cancelled", 2)]
+
+
+@pytest.mark.parametrize(
+    "day",
+    [
+        "RECURRENCE-ID:garbage\nLAST-MODIFIED:never",
+        "RECURRENCE-ID:20261125T080000\nRECURRENCE-ID:20261126T080000",
+    ],
+)
+def test_day_of_a_series_that_cannot_be_read_is_refused_alone(day: str) -> None:
+    """The series itself and everything else in the file are read."""
+    head = "BEGIN:VEVENT\nUID:c\nSUMMARY:Choir\n"
+    series = f"{head}DTSTART:20261120T080000\nRRULE:FREQ=DAILY\nEND:VEVENT\n"
+    broken = f"{head}{day}\nDTSTART:20261126T120000\nEND:VEVENT\n"
+    content = CALENDAR.format(entries=series + broken)
+    found, refused = read_calendar(content.encode(), zone=ZONE, now=NOW)
+
+    assert refused == ["Choir: it cannot be read"]
+    assert list_times(found[0], count=1) == ["Wed 25 08:00"]
+
+
+def test_different_events_of_one_id_are_all_read() -> None:
+    """A timetable may tell each lesson by the same id, changed at another time."""
+    event = (
+        "BEGIN:VEVENT\nUID:t\nSUMMARY:{}\nDTSTART:2030112{}T190000\n"
+        "LAST-MODIFIED:2026110{}T080000Z\nEND:VEVENT\n"
+    )
+    lessons = event.format("Maths", 4, 1) + event.format("Music", 5, 2) + event.format("Art", 6, 3)
+    found, refused = read_calendar(CALENDAR.format(entries=lessons).encode(), zone=ZONE, now=NOW)
+    assert ([each.text for each in found], refused) == (["Maths", "Music", "Art"], [])
 
 
 def test_calendar_that_cancels_ends_its_entries() -> None:

@@ -1,12 +1,13 @@
 """Tasks: reminders and to-dos, for the API and the command line."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 from typing import Literal, Self
 
 from oldfriend.domain.clock import SECOND, Micros, from_micros
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.tasks.calendar_files import CalendarEntry
+from oldfriend.tasks.recurrence import list_exceptions, split_exceptions
 from oldfriend.tasks.task import Task, TaskKind, TaskStatus
 from oldfriend.tasks.task_desk import DeskDecision
 from oldfriend.tasks.task_wording import TaskWording
@@ -31,6 +32,14 @@ def format_end(
     return str(from_micros(due_at, zone).date() + timedelta(seconds=duration_s, days=-1))
 
 
+def format_left_out(rrule: str | None) -> tuple[str, ...]:
+    """Format the days and local times that a series leaves out, the first of them first."""
+    return tuple(
+        datetime.fromisoformat(each).isoformat() if "T" in each else str(date.fromisoformat(each))
+        for each in list_exceptions(rrule or "")
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSchema(Schema):
     """A reminder or a to-do."""
@@ -52,6 +61,11 @@ class TaskSchema(Schema):
         metadata=describe("Whether a calendar told it as lasting for whole days.")
     )
     rrule: str | None = field(metadata=describe("How it repeats, by RFC 5545; null: once."))
+    left_out: tuple[str, ...] = field(
+        metadata=describe(
+            "The days, or local times of a day with several, that a series leaves out."
+        )
+    )
     repeats: str | None = field(
         metadata=describe("How it repeats in the person's words; null if it was not said in words.")
     )
@@ -83,7 +97,8 @@ class TaskSchema(Schema):
             ),
             is_date_only=task.is_date_only,
             is_all_day=task.is_all_day,
-            rrule=task.rrule,
+            rrule=None if task.rrule is None else split_exceptions(task.rrule)[0],
+            left_out=format_left_out(task.rrule),
             repeats=(task.time_words or None) if task.rrule else None,
             question=wording.ask(task) if is_asking else None,
             choices=tuple(TaskChoiceSchema(label=label, answer=said) for label, said in choices),
@@ -118,6 +133,11 @@ class CalendarEntrySchema(Schema):
     )
     is_all_day: bool = field(metadata=describe("Whether it lasts for whole days."))
     rrule: str | None = field(metadata=describe("How it repeats, by RFC 5545; null: once."))
+    left_out: tuple[str, ...] = field(
+        metadata=describe(
+            "The days, or local times of a day with several, that a series leaves out."
+        )
+    )
     state: Literal["new", "moved", "ended", "known", "full"] = field(
         metadata=describe(
             "`moved`: it is on the list and changes; `ended`: the calendar cancelled it, or it is "
@@ -139,7 +159,8 @@ class CalendarEntrySchema(Schema):
                 entry.due_at, entry.duration_s, is_all_day=entry.is_date_only, zone=zone
             ),
             is_all_day=entry.is_date_only,
-            rrule=entry.rrule,
+            rrule=None if entry.rrule is None else split_exceptions(entry.rrule)[0],
+            left_out=format_left_out(entry.rrule),
             state=changed if decision.saved else "full" if decision.is_full else "known",
         )
 

@@ -17,6 +17,16 @@ from oldfriend.domain.clock import (
     to_micros,
 )
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.tasks.calendar_editions import (
+    clean_uid,
+    group_moved,
+    keep_newest,
+    normalize_uid,
+    read_moment,
+    read_sequence,
+    read_stamp,
+    read_uid,
+)
 from oldfriend.tasks.recurrence import (
     add_exceptions,
     find_next,
@@ -39,11 +49,9 @@ MAX_ENDED_ENTRIES: Final = 2_000
 MAX_TEXT_CHARS: Final = 300
 MAX_PAST_TIMES: Final = 2_000
 """So often a monthly or yearly series may have come before; others are found without counting."""
-MAX_UID_CHARS: Final = 300
 DAY_S: Final = 86_400
 MAX_DURATION_S: Final = 366 * DAY_S
 """What lasts longer is told by its beginning only."""
-MAX_SEQUENCE: Final = 2**31 - 1
 PRODUCT: Final = "-//Oldfriend//Tasks//EN"
 OWN_UID_SUFFIX: Final = "@oldfriend"
 """Ends the ids of tasks in our own calendars."""
@@ -207,81 +215,28 @@ def parse_calendar(content: bytes) -> tuple[bool, list["Component"]]:
     return str(calendar.get("METHOD", "")).upper() == "CANCEL", keep_newest(components)
 
 
-def keep_newest(components: Sequence["Component"]) -> list["Component"]:
-    """Leave out the entries of which the same file holds a newer edition."""
-    newest: dict[str, tuple[int, Micros]] = {}
-    editions = [(read_uid(each), read_edition(each)) for each in components]
-    for uid, edition in editions:
-        newest[uid] = max(newest.get(uid, edition), edition)
-    return [
-        component
-        for component, (uid, edition) in zip(components, editions, strict=True)
-        if not uid or edition == newest[uid]
-    ]
-
-
-def read_edition(component: "Component") -> tuple[int, Micros]:
-    """Return which edition of an entry this is: by its number, then by when it was changed."""
-    return read_sequence(component) or 0, read_time(component, "LAST-MODIFIED") or 0
-
-
-def read_sequence(component: "Component") -> int | None:
-    """Return the number of an entry's edition; None if it has none that can be read."""
-    stated = component.get("SEQUENCE")
-    return int(stated) if isinstance(stated, int) and 0 <= stated <= MAX_SEQUENCE else None
-
-
-def group_moved(components: Sequence["Component"]) -> dict[str, list["vDDDTypes"]]:
-    """Return the times of each series in a file that are told on their own: moved or cancelled."""
-    moved: dict[str, list[vDDDTypes]] = {}
-    for each in components:
-        if (day := each.get("RECURRENCE-ID")) is not None and each.get("UID"):
-            moved.setdefault(str(each.get("UID")), []).append(day)
-    return moved
-
-
 def read_status(component: "Component") -> Ending:
     """Return how an entry is over by its calendar's word; empty if it is not."""
     return ENDINGS.get(str(component.get("STATUS", "")).upper(), "")
 
 
 def identify_entry(component: "Component", entry: CalendarEntry, *, zone: str) -> CalendarEntry:
-    """Return an entry with its id, its edition, and the time of a series that it replaces."""
-    day = component.get("RECURRENCE-ID")
-    replaces_at = None if day is None else to_micros(to_utc(to_local(day.dt, zone), zone))
+    """Return an entry with its id, its edition, and the time of a series that it replaces.
+
+    Raises InvalidInput if that time cannot be read.
+    """
+    day = read_moment(component, "RECURRENCE-ID")
+    if day is None and component.get("RECURRENCE-ID") is not None:
+        raise InvalidInput("it cannot be read")
+    replaces_at = None if day is None else to_micros(to_utc(to_local(day, zone), zone))
     return replace(
         entry,
-        uid=read_uid(component),
+        uid=normalize_uid(read_uid(component), zone),
         stamped_at=read_stamp(component),
         sequence=read_sequence(component),
         series="" if day is None else clean_uid(str(component.get("UID") or "")),
         replaces_at=replaces_at,
     )
-
-
-def read_uid(component: "Component") -> str:
-    """Return the id of an entry; a moved day of a series has one of its own."""
-    uid, day = str(component.get("UID") or ""), component.get("RECURRENCE-ID")
-    return clean_uid(uid if day is None or not uid else f"{uid}/{day.dt.isoformat()}")
-
-
-def clean_uid(uid: str) -> str:
-    """Return an id in one line of the length that is kept."""
-    return " ".join(uid.split())[:MAX_UID_CHARS]
-
-
-def read_stamp(component: "Component") -> Micros | None:
-    """Return when an entry was made or changed last; None if it does not say."""
-    times = [read_time(component, each) for each in ("DTSTAMP", "LAST-MODIFIED")]
-    return max((each for each in times if each is not None), default=None)
-
-
-def read_time(component: "Component", name: str) -> Micros | None:
-    """Return the moment that an entry states by a name; None if it states none."""
-    stated = getattr(component.get(name), "dt", None)
-    if not isinstance(stated, datetime):
-        return None
-    return to_micros(to_utc(to_local(stated, "UTC"), "UTC"))
 
 
 def check_calendar_size(content: bytes) -> None:
@@ -301,9 +256,12 @@ def list_left_out(component: "Component", moved: Sequence["vDDDTypes"], zone: st
 
     Raises InvalidInput for a series with times that no rule of ours tells.
     """
-    is_several = isinstance(component.get("RRULE"), list)
-    if is_several or component.get("RDATE") or any(each.params.get("RANGE") for each in moved):
+    if component.get("RDATE"):
         raise InvalidInput("a series with added days cannot be kept")
+    if isinstance(component.get("RRULE"), list):
+        raise InvalidInput("a series with several rules cannot be kept")
+    if any(each.params.get("RANGE") for each in moved):
+        raise InvalidInput("a series of which all later times change at once cannot be kept")
     stated = component.get("EXDATE") or []
     lists = stated if isinstance(stated, list) else [stated]
     excepted = [each for one in lists for each in one.dts]

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import DAY, SECOND, Micros, from_micros
+from oldfriend.domain.clock import DAY, SECOND, Micros
 from oldfriend.domain.ids import BatchId, PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Person, sanitize_text
@@ -20,12 +20,13 @@ from oldfriend.memory.import_batches import (
     list_batches,
 )
 from oldfriend.memory.people import lock_person
+from oldfriend.tasks.calendar_editions import normalize_uid
 from oldfriend.tasks.calendar_files import OWN_UID_SUFFIX, CalendarEntry, find_begin
-from oldfriend.tasks.recurrence import add_exceptions, is_counted_in_elapsed_time
+from oldfriend.tasks.series_days import end_days, leave_out_again, leave_out_days, may_leave_out
 from oldfriend.tasks.task import ACTIVE, Task
 from oldfriend.tasks.task_desk import DeskDecision, TaskDesk
 from oldfriend.tasks.task_edits import build_task, open_desk, store
-from oldfriend.tasks.task_store import dump_former, find_next_time, find_task, restore_former
+from oldfriend.tasks.task_store import dump_former, find_task, restore_former
 
 FORMAT: Final = "calendar"
 DEFAULT_FILE_NAME: Final = "calendar.ics"
@@ -54,6 +55,7 @@ class ImportLevel:
     told: list[JsonValue]
     former: dict[str, JsonValue] | None  # what it changed, as it was; None: it was new then
     sequence: int | None = None  # the edition that the calendar told
+    alone: Sequence[Micros] = ()  # the times of a series that it told on their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,7 @@ class DecidedEntry:
     name: str
     known: Sequence[ImportedTask]
     decision: DeskDecision
+    alone: Sequence[Micros] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +198,8 @@ async def load_known(
     """Return what calendars told of some ids, else the task that a calendar made here names."""
     known: dict[str, list[ImportedTask]] = {}
     for each in await list_imported(tx, person):
-        known.setdefault(each.uid, []).append(each)
+        for uid in {each.uid, normalize_uid(each.uid, each.task.zone)}:
+            known.setdefault(uid, []).append(each)
     for name in names:
         task_id, suffix, _ = name.partition(OWN_UID_SUFFIX)
         task = await find_task(tx, person, task_id) if suffix and name not in known else None
@@ -284,7 +288,10 @@ def decide_entry(
     """
     if not known:
         return desk.add(build_entry(desk, entry))
-    decisions = [decide_known(desk, entry, each) for each in known]
+    decisions: list[DeskDecision] = []
+    for each in known:
+        sequence = each.sequence if entry.sequence is None else entry.sequence
+        decisions.append(decide_known(desk, replace(entry, sequence=sequence), each))
     saved = [pair for each in decisions for pair in each.saved]
     return replace(decisions[0], saved=tuple(saved))
 
@@ -299,14 +306,17 @@ async def decide_calendar(
     desk = await open_desk(tx, person, now=now)
     named = [*zip(name_entries(entries), entries, strict=True)]
     in_file = {name for name, each in named if each.rrule is not None}
-    alone = [each for each in entries if each.series and each.series not in in_file]
-    wanted = [*(name for name, _ in named), *(each.series for each in alone)]
+    days = [each for each in entries if each.series and each.series not in in_file]
+    wanted = [*(name for name, _ in named), *(each.series for each in days)]
     known = await load_known(tx, person.id, wanted)
-    left_out = leave_out(desk, alone, known)
+    left_out = leave_out(desk, days, known)
+    named += list_ended_days(desk, named, known)
     decided: list[DecidedEntry] = []
     unused: list[str] = []
-    for name, entry in sorted(named, key=lambda each: bool(each[1].ending)):
+    for name, told in sorted(named, key=lambda each: bool(each[1].ending)):
         before = known.get(name, [])
+        alone = [] if told.rrule is None else list_alone(told, before)
+        entry = leave_out_again(told, alone, now=now)
         series = known.get(entry.series, []) if entry.series else []
         is_taken = entry.series in in_file or any(may_leave_out(each.task) for each in series)
         if entry.ending and not before and is_taken:
@@ -318,7 +328,8 @@ async def decide_calendar(
         if entry.ending and not decision.saved:
             unused.append(entry.refusal)
             continue
-        decided.append(DecidedEntry(entry=entry, name=name, known=before, decision=decision))
+        one = DecidedEntry(entry=entry, name=name, known=before, decision=decision, alone=alone)
+        decided.append(one)
     return CalendarImport(entries=(*decided, *left_out), unused=tuple(unused))
 
 
@@ -337,42 +348,50 @@ def leave_out(
     return decided
 
 
-def may_leave_out(task: Task) -> bool:
-    """Whether a task is a series on the list that can go on without one of its times."""
-    rule = task.rrule
-    return rule is not None and task.is_active and not is_counted_in_elapsed_time(rule)
-
-
 def leave_out_of(
     desk: TaskDesk, series: ImportedTask, times: Sequence[Micros]
 ) -> DecidedEntry | None:
     """Decide that a series goes on without some times; None if nothing changes."""
-    task, (text, begins, rule, *_) = series.task, series.told
-    if task.rrule is None or not may_leave_out(task):
+    task = series.task
+    found = leave_out_days(task, series.told, times, now=desk.scope.now)
+    if found is None:
         return None
-    days = {from_micros(each, task.zone).replace(tzinfo=None) for each in times}
-    rrule = add_exceptions(task.rrule, days)
-    if rrule == task.rrule:
-        return None
-    later = replace(task, rrule=rrule, changed_at=desk.scope.now)
-    if task.due_at in times:
-        later = replace(later, due_at=find_next_time(later, after=task.due_at or 0))
-    told = CalendarEntry(
-        text=str(text),
-        due_at=later.due_at,
-        rrule=add_exceptions(rule, days) if isinstance(rule, str) else rrule,
-        starts_at=begins * SECOND if isinstance(begins, int) else None,
-        zone=task.zone,
-        is_date_only=task.is_date_only,
-        duration_s=task.duration_s,
-        uid=series.uid,
-        sequence=series.sequence,
-    )
+    later, told = found
+    told = replace(told, uid=series.uid, sequence=series.sequence)
     if later.due_at is None:
         decision = desk.cancel(task)
     else:
         decision = desk.replace(task, later, desk.wording.confirm(later))
-    return DecidedEntry(entry=told, name=series.uid, known=[series], decision=decision)
+    alone = (*list_alone(told, [series]), *times)
+    return DecidedEntry(entry=told, name=series.uid, known=[series], decision=decision, alone=alone)
+
+
+def list_alone(entry: CalendarEntry, known: Sequence[ImportedTask]) -> list[Micros]:
+    """List the times that were told alone of a series of which this is no newer edition."""
+    same = [each for each in known if (entry.sequence or 0) <= each.sequence]
+    return [at for each in same for at in each.levels[-1].alone]
+
+
+def list_ended_days(
+    desk: TaskDesk,
+    named: Sequence[tuple[str, CalendarEntry]],
+    known: Mapping[str, Sequence[ImportedTask]],
+) -> list[tuple[str, CalendarEntry]]:
+    """List what ends the days that a file holds no more, though it tells their series whole."""
+    in_file = {name for name, _ in named}
+    tasks = {
+        uid: [each.task for each in found] for uid, found in known.items() if uid not in in_file
+    }
+    ended: list[tuple[str, CalendarEntry]] = []
+    for name, entry in named:
+        before = known.get(name, ())
+        is_whole = not entry.series and (entry.rrule is not None or entry.ending == "cancelled")
+        edition = max((each.sequence for each in before), default=0)
+        if is_whole and before and (entry.sequence is None or entry.sequence >= edition):
+            kept = set() if entry.ending else set(list_alone(entry, before))
+            now, zone = desk.scope.now, desk.scope.zone
+            ended += end_days(name, tasks, kept, zone=zone, now=now)
+    return ended
 
 
 async def import_calendar(
@@ -410,6 +429,7 @@ async def import_calendar(
             batch=batch.id,
             told=list_told(each.entry),
             sequence=each.entry.sequence,
+            alone=each.alone,
             former=None if earlier is None else list_former(earlier, later),
         )
         levels = next((known.levels for known in each.known if known.task.id == later.id), ())

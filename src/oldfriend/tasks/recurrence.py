@@ -18,8 +18,8 @@ from oldfriend.domain.errors import InvalidInput
 MAX_RULE_CHARS: Final = 200
 MIN_STEP: Final = timedelta(minutes=5)
 MAX_COUNT: Final = 10_000
-MAX_EXCEPTIONS: Final = 100
-"""So many days of a series can be left out; of more, the last."""
+MAX_EXCEPTIONS: Final = 1_000
+"""So many days of a series can be left out."""
 EXCEPTIONS: Final = "EXDATE"
 """The part of our rules that names what is left out: days, or local times of a day with several."""
 MAX_LOOKS: Final = 20_000
@@ -127,7 +127,7 @@ def add_exceptions(rule: str, times: Set[datetime]) -> str:
     """Return a rule that leaves out local times, also when its hour is moved: their whole days.
 
     Of a day with several times only the one is left out. Raises InvalidInput for a series of hours
-    or minutes.
+    or minutes, and for too many.
     """
     if times and is_counted_in_elapsed_time(rule):
         raise InvalidInput("a series of hours or minutes with exceptions cannot be kept")
@@ -135,7 +135,9 @@ def add_exceptions(rule: str, times: Set[datetime]) -> str:
     values = dict(part.split("=") for part in plain.split(";"))
     is_several = any("," in values.get(each, "") for each in ("BYHOUR", "BYMINUTE"))
     form = "%Y%m%dT%H%M%S" if is_several else "%Y%m%d"
-    named = sorted(left_out | {f"{each:{form}}" for each in times})[-MAX_EXCEPTIONS:]
+    named = sorted(left_out | {f"{each:{form}}" for each in times})
+    if len(named) > MAX_EXCEPTIONS:
+        raise InvalidInput(f"a series with more than {MAX_EXCEPTIONS} days left out cannot be kept")
     return f"{plain};{EXCEPTIONS}={','.join(named)}" if named else plain
 
 
