@@ -123,9 +123,11 @@ def list_name_pairs(people: Sequence[Entity]) -> list[tuple[Entity, Entity]]:
     pairs: list[tuple[Entity, Entity]] = []
     for place, names in enumerate(named):
         parts = frozenset[str]().union(*names)
-        for older in sorted({each for part in parts for each in holders[part]}):
-            if any(one < other or other < one for one in named[older] for other in names):
-                pairs.append((people[older], people[place]))
+        pairs += [
+            (people[older], people[place])
+            for older in sorted({each for part in parts for each in holders[part]})
+            if any(one < other or other < one for one in named[older] for other in names)
+        ]
         for part in parts:
             holders[part].append(place)
     return pairs
