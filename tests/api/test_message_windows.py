@@ -250,7 +250,7 @@ async def test_search_lists_own_words_before_replies_and_no_reply_that_only_quot
     replies = (
         "You said: “Leeds is where I was born” – I keep that.",
         "Leeds is where I was born. Noted.",
-        "“Leeds is where I was born”, you said. It has a fine museum, two rivers and a market hall.",
+        "“Leeds is where I was born”, you said. It has a museum, two rivers and a market hall.",
         "Here is a list of what Leeds has.",
     )
     model = ScriptedModel([ScriptedReply(text=each) for each in replies])
