@@ -361,3 +361,23 @@ async def test_what_says_nothing_beyond_another_belief_is_listed_beneath_it(
     await browser.post(f"/memories/{allergy['id']}/verdict", json={"verdict": "reject"})
     page = (await browser.get("/memories", params={"kind": "fact"})).json()
     assert [each["id"] for each in page["items"]] == [beneath]
+
+
+async def test_wrong_on_an_event_takes_the_same_sentence_as_a_fact_with_it(
+    browse: Browse,
+) -> None:
+    """Both come back together; the list does not bring up again what was just called wrong."""
+    browser = await browse()
+    await told(browser, "I got engaged yesterday!")
+    (event,) = (await browser.get("/memories")).json()["items"]
+    (fact,) = event["folded"]
+    await browser.post(f"/memories/{event['id']}/verdict", json={"verdict": "reject"})
+    left = (await browser.get("/memories")).json()["items"]
+    rejected = (await browser.get(f"/memories/{fact}")).json()["status"]
+    again = await browser.post(f"/memories/{event['id']}/verdict", json={"verdict": "unreject"})
+    (back,) = (await browser.get("/memories")).json()["items"]
+
+    assert left == []
+    assert rejected == "rejected"
+    assert again.status_code == 200
+    assert (back["id"], back["folded"]) == (event["id"], [fact])

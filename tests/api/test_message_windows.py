@@ -250,18 +250,22 @@ async def test_search_lists_own_words_before_replies_and_no_reply_that_only_quot
     replies = (
         "You said: “Leeds is where I was born” – I keep that.",
         "Leeds is where I was born. Noted.",
-        "Leeds has a fine museum.",
+        "“Leeds is where I was born”, you said. It has a museum, two rivers and a market hall.",
+        "Here is a list of what Leeds has.",
     )
     model = ScriptedModel([ScriptedReply(text=each) for each in replies])
     async with opened_site(with_model(app, model)) as site, site.browser() as browser:
-        for text in ("Leeds is where I was born.", "Tell me what you know.", "Anything else?"):
+        for text in ("Leeds is where I was born.", "Tell me what you know.", "More?", "Leeds?"):
             await told(browser, text)
         found = (await browser.get("/chat/search", params={"q": "leeds"})).json()["items"]
         first = (await browser.get("/chat/search", params={"q": "leeds", "limit": 1})).json()
         after = {"q": "leeds", "cursor": first["next"]}
         rest = (await browser.get("/chat/search", params=after)).json()
+        every = {"q": "leeds", "quotations": True}
+        all_of_it = (await browser.get("/chat/search", params=every)).json()["items"]
 
-    texts = ["Leeds is where I was born.", "Leeds has a fine museum."]
+    texts = ["Leeds?", "Leeds is where I was born.", *replies[:0:-1]]
     assert [each["text"] for each in found] == texts
     assert [each["text"] for each in (*first["items"], *rest["items"])] == texts
     assert rest["next"] is None
+    assert [each["text"] for each in all_of_it] == [*texts, replies[0]]

@@ -246,3 +246,39 @@ class FullNowAndThen:
             yield tx
             if self._writings % 3 == 0:
                 raise StoreFull("The disk is full.")
+
+
+class FullWhereAnOutageEnds:
+    """A database whose disk is full only where it is written that a platform is back."""
+
+    def __init__(self, real: Any) -> None:
+        """Stand before a real database, or before one of its transactions."""
+        self._real = real
+
+    def __getattr__(self, name: str) -> Any:
+        """All else is as it is."""
+        return getattr(self._real, name)
+
+    @asynccontextmanager
+    async def begin_write(self, *, urgent: bool = False) -> AsyncIterator[Any]:
+        """Write as ever, but for the one thing."""
+        async with self._real.begin_write(urgent=urgent) as tx:
+            yield FullWhereAnOutageEnds(tx)
+
+    async def run(self, sql: str, /, **values: Any) -> int:
+        """Find the disk full at the end of an outage."""
+        if sql.startswith("DELETE FROM channel_cursor"):
+            raise StoreFull("The disk is full.")
+        return int(await self._real.run(sql, **values))
+
+
+async def test_a_reply_is_sent_though_it_cannot_be_kept_that_the_platform_is_back(
+    app: AppContext, world: World
+) -> None:
+    """It is queued first; the event is handled, and comes no more."""
+    full: Any = FullWhereAnOutageEnds(app.db)
+    world.says(ANA, "/zone Tokyo")
+    async with listening(replace(app, db=full), world):
+        heard = await asyncio.to_thread(lambda: world.wait(lambda: bool(world.texts(ANA))))
+    assert heard
+    assert "Asia/Tokyo" in world.texts(ANA)[0]

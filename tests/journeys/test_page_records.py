@@ -12,6 +12,13 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, HOUR, from_micros, system_clock
 from oldfriend.domain.ids import PersonId, TurnId, new_id
 from oldfriend.measurements.measurement_store import Measurement, save_measurements
+from oldfriend.memory.import_batches import (
+    ImportSource,
+    advance_batch,
+    finish_batch,
+    start_or_resume_batch,
+    undo_batch,
+)
 from oldfriend.memory.limitation_store import Limitation, save_limitation
 from oldfriend.memory.people import ensure_owner
 from oldfriend.proactive.impulse_store import (
@@ -262,9 +269,8 @@ def test_tools_and_what_was_done_are_listed_and_narrowed(
         expect(day).to_contain_text("Aide asked about you: “where do they live”")
         rows = page.locator(".audit tbody tr")
         expect(rows).to_have_count(0)
-        day.get_by_text("All that was logged (50)").click()
-        expect(rows).to_have_count(50)
-        page.locator("#audit").get_by_role("button", name="Earlier").click()
+        expect(page.locator("#audit").get_by_role("button", name="Earlier")).to_have_count(0)
+        day.get_by_text("All that was logged (61)").click()
         expect(rows).to_have_count(61)
         page.get_by_label("that ended").select_option("denied")
         expect(rows).to_have_count(1)
@@ -289,6 +295,61 @@ def test_tools_and_what_was_done_are_listed_and_narrowed(
         ).to_be_visible()
         page.reload()
         expect(tools.locator(".list").first).to_contain_text("Look up the weather")
+
+    assert complaints == []
+
+
+def test_a_day_says_what_was_done_and_not_what_was_only_asked_or_taken_back(
+    browser: Browser, program: Program
+) -> None:
+    """With its replies and cost however much it holds; of earlier days, that more may follow."""
+
+    async def write(tx: Transaction, owner: PersonId) -> None:
+        now = system_clock()
+        reading = LoggedToolUse(
+            turn=TurnId("t"), name="read_page", status="asked", arguments={}, made_at=now
+        )
+        await log_tool_use(tx, owner, reading)
+        for format_name in ("calendar", "notes"):
+            source = ImportSource(
+                file=format_name, format=format_name, sha256=format_name, me="", zone="UTC"
+            )
+            batch = await start_or_resume_batch(tx, owner, source, now=now)
+            await advance_batch(tx, batch, added=1, known=0)
+            await finish_batch(tx, batch, now=now)
+            if format_name == "notes":
+                await undo_batch(tx, owner, batch.number, now=now)
+        for number in range(150):
+            made_at = now - number - (5 * DAY if number >= 70 else 0)
+            await tx.run(
+                """INSERT INTO model_call (id, person, turn, step, request, purpose, prompt, model,
+                     outcome, shown, answer, tokens_in, tokens_cached, tokens_out, cost, latency,
+                     is_background, made_at)
+                   VALUES (:id, :person, :turn, 0, 'x', :purpose, 'p/1', 'a:b', 'done', '', '{}',
+                     1, 0, 1, 10000, 5, 0, :made_at)""",
+                id=new_id(now),
+                person=owner,
+                turn=f"t{number // 2}",
+                purpose="reply" if number % 2 else "classify",
+                made_at=made_at,
+            )
+
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        store(program, write)
+        go_to_settings(page, "What I did for you")
+        today, earlier = (page.locator(".audit-day").nth(each) for each in range(2))
+        expect(today).to_contain_text("I read what you brought in: A calendar")
+        expect(today).to_contain_text("A file brought in · Notes")
+        expect(today).to_contain_text("removed")
+        expect(today).not_to_contain_text("I read what you brought in: Notes")
+        expect(today.get_by_role("list")).not_to_contain_text("Read a page")
+        expect(today.locator("li.meta")).to_have_text("35 replies · $0.70")
+        expect(earlier.locator("li.meta")).to_contain_text("more of this day under “Earlier”")
+        today.get_by_text("All that was logged (73)").click()
+        asked = today.get_by_role("row").filter(has_text="Read a page")
+        expect(asked).to_contain_text("you are asked")
+        page.locator("#audit").get_by_role("button", name="Earlier").click()
+        expect(earlier.locator("li.meta")).to_have_text("40 replies · $0.80")
 
     assert complaints == []
 

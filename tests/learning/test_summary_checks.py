@@ -13,6 +13,7 @@ from oldfriend.learning.extraction import Claim, Extraction, Quote
 from oldfriend.learning.validate import MAX_UNCONFIRMED_PER_MESSAGE, validate_extraction
 from oldfriend.learning.validation.segment_view import build_segment_view
 from oldfriend.learning.validation.summary_checks import split_summary
+from oldfriend.learning.validation.text_quality import is_prose
 from oldfriend_evals.poison.cases import build_material
 from tests.learning.segment_fixtures import talk
 
@@ -145,3 +146,39 @@ def test_claims_beyond_those_that_may_wait_are_counted() -> None:
     assert len(checked.unconfirmed) == MAX_UNCONFIRMED_PER_MESSAGE
     assert checked.rejected["too many"] == 1
     assert checked.rejected.total() == len(claims)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "They owe 100000000 won to the bank.",
+        "She sang la la la la la with her son.",
+        "[Ana] moved to Porto.",
+        'Er sagte "fertig": 3 Tage hat es gedauert.',
+        "“Done”: she said that twice.",
+    ],
+)
+def test_one_run_of_characters_or_a_mark_makes_no_summary_data(text: str) -> None:
+    """What is said around it is sentences still."""
+    assert is_prose(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"text": "Ana moved to Porto.", "kind": "fact"}',
+        '[{"text": "Ana moved."}]',
+        '["Ana moved.", "She sings."]',
+        '  summary: {"text": "Ana moved."}',
+        'kind": "fact", "text": "Ana moved."',
+        "<summary>Ana moved.</summary>",
+        "| Ana | Porto |",
+        "```json",
+        "Tea, tea, tea, tea, tea, tea, tea, tea, tea.",
+        "Yes. aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        "12 345",
+    ],
+)
+def test_data_and_what_is_mostly_repeated_is_no_summary(text: str) -> None:
+    """However it goes on."""
+    assert not is_prose(text)

@@ -5,6 +5,7 @@ transaction. None is ever inverted.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -32,6 +33,7 @@ from oldfriend.memory.consolidation_undo import undo_consolidation
 from oldfriend.memory.derived_evidence import cascade_retraction
 from oldfriend.memory.import_batches import ImportUndoResult
 from oldfriend.memory.journal import get_latest_seq, list_object_journal
+from oldfriend.memory.pagination import BeliefFilter, list_folded
 from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.memory.segments import (
     Segment,
@@ -77,9 +79,43 @@ async def apply_belief_action(
             case "confirm":
                 return [await correcting.confirm(tx, person, each, now=now)]
             case "reject":
-                return await correcting.reject(tx, person, each, now=now)
+                return await reject_with_copies(tx, person, each, now=now)
             case "unreject":
-                return [await correcting.unreject(tx, person, each, now=now)]
+                return await unreject_with_copies(tx, person, each, now=now)
+
+
+async def reject_with_copies(
+    tx: Transaction, person: PersonId, belief: ObjectId, *, now: Micros
+) -> list[JournalObject]:
+    """Reject a belief, and what is folded beneath it and says the same in the same words.
+
+    Return it and what holds again. Raises NotFound, InvalidInput.
+    """
+    folded = await list_folded(tx, person, BeliefFilter(), [belief])
+    rejected, *reopened = await correcting.reject(tx, person, belief, now=now)
+    for each in folded.get(belief, ()):
+        copy = (await get_memory_state(tx, person, MemoryId(each))).memory
+        if isinstance(rejected, StoredBelief) and copy.text == rejected.text:
+            reopened += (await correcting.reject(tx, person, each, now=now))[1:]
+    return [rejected, *reopened]
+
+
+async def unreject_with_copies(
+    tx: Transaction, person: PersonId, belief: ObjectId, *, now: Micros
+) -> list[JournalObject]:
+    """Take a rejection back, and that of what was rejected with it; return the belief.
+
+    Raises NotFound, InvalidInput.
+    """
+    known = [each.memory for each in await list_memories(tx, person, live=False)]
+    rejected = {each.id: each for each in known if each.status == "rejected"}
+    before = rejected.pop(MemoryId(belief), None)
+    back = await correcting.unreject(tx, person, belief, now=now)
+    for each in rejected.values():
+        if before is not None and (each.text, each.ended_at) == (before.text, before.ended_at):
+            with suppress(InvalidInput):  # something else was decided about it since
+                await correcting.unreject(tx, person, each.id, now=now)
+    return [back]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

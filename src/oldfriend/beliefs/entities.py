@@ -98,16 +98,7 @@ def find_namesakes(
         (each for each in entities if each.kind == "person" and each.status == "confirmed"),
         key=lambda each: (each.learned_at, each.id),
     )
-    pairs = [
-        (older, newer)
-        for place, newer in enumerate(people)
-        for older in people[:place]
-        if any(
-            is_short_for(one, other)
-            for one in (older.name, *older.aliases)
-            for other in (newer.name, *newer.aliases)
-        )
-    ]
+    pairs = list_name_pairs(people)
     met = Counter(each.id for pair in pairs for each in pair)
     told_apart = {each.same_as for each in entities if each.status == "separate"}
     return {
@@ -119,10 +110,27 @@ def find_namesakes(
     }
 
 
-def is_short_for(one: str, other: str) -> bool:
-    """Tell whether one of two names has all the parts of the other, and more."""
-    first, second = ({*NAME_PARTS.findall(fold_value(each))} for each in (one, other))
-    return first < second or second < first
+def list_name_pairs(people: Sequence[Entity]) -> list[tuple[Entity, Entity]]:
+    """Pair those of whom one has a name with all the parts of a name of the other, and more.
+
+    Only people who share a part of a name are compared.
+    """
+    named = [
+        [frozenset(NAME_PARTS.findall(fold_value(name))) for name in (each.name, *each.aliases)]
+        for each in people
+    ]
+    holders: defaultdict[str, list[int]] = defaultdict(list)  # by name part, places of people
+    pairs: list[tuple[Entity, Entity]] = []
+    for place, names in enumerate(named):
+        parts = frozenset[str]().union(*names)
+        pairs += [
+            (people[older], people[place])
+            for older in sorted({each for part in parts for each in holders[part]})
+            if any(one < other or other < one for one in named[older] for other in names)
+        ]
+        for part in parts:
+            holders[part].append(place)
+    return pairs
 
 
 def may_be_one(one: EntityRelation, other: EntityRelation) -> bool:

@@ -442,9 +442,9 @@ class ChannelListener:
             await self._keep(event, error)
             return None
         self._failures = 0
-        await self._clear_outage()
         if reply is not None and not self._system_replies.full():
             self._system_replies.put_nowait(reply)
+        await self._clear_outage()
         return answer
 
     async def _record_failure(self) -> None:
@@ -455,11 +455,12 @@ class ChannelListener:
                 await record_failure(tx, self._name, now=self._app.clock())
 
     async def _clear_outage(self) -> None:
-        """Record that the platform is reached again, if it was not. Raises StoreError."""
+        """Record that the platform is reached again, if it was not and the database is there."""
         if self._may_be_away:
-            async with self._app.db.begin_write() as tx:
-                await clear_outage(tx, self._name)
-            self._may_be_away = False
+            with suppress(StoreError):
+                async with self._app.db.begin_write() as tx:
+                    await clear_outage(tx, self._name)
+                self._may_be_away = False
 
     async def _keep(self, event: ChannelEvent, error: Exception) -> None:
         """Keep an event that was not handled, if we know whose it is. Raises StoreError."""

@@ -28,6 +28,9 @@ IS_REPLY: Final = "(CASE WHEN m.role = 'companion' THEN 1 ELSE 0 END)"
 QUOTE_EDGES: Final = " \t\n.,;:!?…¡¿。，；：！？"
 QUOTE: Final = re.compile(r"[“„«‘「\"]([^“”„«»‘’「」\"]+)[”“»’」\"]")
 """What stands between quotation marks, such as “I live in Leeds”."""
+SENTENCE_ENDS: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
+MAX_FRAME_CHARS: Final = 60
+"""A reply that says no more than this beside its quotes only quotes."""
 MAX_TURN_SPAN: Final = HOUR
 """All messages of one turn are said within less."""
 RECENT_MESSAGES: Final = 200
@@ -69,19 +72,25 @@ async def list_messages_after(
 
 
 async def list_messages_containing(
-    tx: Transaction, person: PersonId, words: str, *, after: Message | None = None, limit: int
+    tx: Transaction,
+    person: PersonId,
+    words: str,
+    *,
+    after: Message | None = None,
+    limit: int,
+    with_quotations: bool = False,
 ) -> list[Message]:
     """List the messages after another one that contain all of these words.
 
     People's own words come first, newest first, then the companion's replies; one that only quotes
-    what stands before it is left out.
+    what stands before it is left out, unless ``with_quotations``.
     """
     search_words = [each[:MAX_WORD_CHARS] for each in words.split()[:MAX_SEARCH_WORDS]]
     found: list[Message] = []
     own: list[str] | None = None
     while search_words and len(found) < limit:
         batch = await list_matches(tx, person, search_words, after=after)
-        if own is None and any(each.role == "companion" for each in batch):
+        if own is None and not with_quotations and any(each.role == "companion" for each in batch):
             matches = await list_matches(tx, person, search_words, after=None)
             own = [each.text for each in matches if each.role != "companion"]
         found += [
@@ -96,16 +105,21 @@ async def list_messages_containing(
 
 
 def only_quotes(text: str, quoted: Sequence[str], words: Sequence[str]) -> bool:
-    """Tell whether a text has some words only where it quotes others, whole or between marks."""
-    rest = text.casefold()
-    plain = [each.casefold().strip(QUOTE_EDGES) for each in quoted]
-    for each in sorted(filter(None, plain), key=len, reverse=True):
-        rest = rest.replace(each, " ")
-    for passage in QUOTE.findall(rest):
-        part = passage.strip(QUOTE_EDGES)
-        if part and any(part in each for each in plain):
-            rest = rest.replace(passage, " ")
-    return not all(each.casefold() in rest for each in words)
+    """Tell whether a text has some words only in whole sentences of others that it quotes between
+    marks, and says hardly anything beside them.
+    """
+    sentences = {
+        part.strip(QUOTE_EDGES)
+        for each in quoted
+        for part in (each.casefold(), *SENTENCE_ENDS.split(each.casefold()))
+    }
+    rest = QUOTE.sub(
+        lambda found: " " if found[1].strip(QUOTE_EDGES) in sentences else found[0],
+        text.casefold(),
+    )
+    return len(rest.strip()) <= MAX_FRAME_CHARS and not all(
+        each.casefold() in rest for each in words
+    )
 
 
 async def list_matches(

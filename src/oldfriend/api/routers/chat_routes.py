@@ -168,15 +168,20 @@ async def search_messages(
         str | None, Query(max_length=100, description="The `next` cursor of the previous page.")
     ] = None,
     limit: LimitParam = 20,
+    quotations: Annotated[
+        bool, Query(description="Include replies that say nothing but what they quote.")
+    ] = False,
 ) -> MessageSearchPageSchema:
     """List the messages that contain all of these words, the newest first, replies after them.
 
-    A reply that has the words only where it quotes one of these messages is left out.
+    A reply that only quotes one of these messages is left out, unless `quotations` is set.
     """
     person = me.person.id
     async with hub.app.db.begin_read() as tx:
         after = None if cursor is None else await get_message(tx, person, MessageId(cursor))
-        found = await list_messages_containing(tx, person, q, after=after, limit=limit + 1)
+        found = await list_messages_containing(
+            tx, person, q, after=after, limit=limit + 1, with_quotations=quotations
+        )
         page = found[:limit]
         with_audio = await list_messages_with_audio(tx, me.person.id, [each.id for each in page])
         groups = await list_group_chats(tx, me.person.id)

@@ -31,8 +31,9 @@ REPEATED_RUN: Final = re.compile(r"(\S)\1{7}|(\S{2,20}?)(?:[\s,]*\2){4}")
 
 DATA: Final = re.compile(
     r"""
-    \A\s*(?:[{\[<|]|```|[\w-]+"?\s*:\s*[{\[])   # '{"text": …', "<summary>", "| a | b |"
-    | "\s*:\s*["\[{\d]                          # 'kind": "fact"'
+    \A\s*(?:```|\||<[\w/!]|\[\s*["{\[])               # "| a | b |", "<summary>", '["…'
+    | \A\s*(?:[{\[]|[\w-]+"?\s*:\s*[{\[])[^"]*"[^"]*"\s*:   # '{"text": …'
+    | \A\s*[\w-]+"\s*:                              # 'kind": "fact"'
     """,
     re.VERBOSE,
 )
@@ -94,11 +95,12 @@ LASTING_KEYS: Final = frozenset(
 
 
 def is_prose(text: str) -> bool:
-    """Tell whether a text is sentences: not data, nor one piece again and again."""
+    """Tell whether a text is sentences: not data, nor mostly one piece again and again."""
+    repeated = sum(len(each.group()) for each in REPEATED_RUN.finditer(text.casefold()))
     return (
         any(character.isalpha() for character in text)
         and DATA.search(text) is None
-        and REPEATED_RUN.search(text.casefold()) is None
+        and 2 * repeated <= len(text)
     )
 
 

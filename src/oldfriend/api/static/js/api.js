@@ -109,6 +109,7 @@ export const api = {
   listMessagesBefore: (id) => request(`/chat/messages?limit=50&before=${encode(id)}`),
   listMessagesAfter: (id) => request(`/chat/messages?limit=50&after=${encode(id)}`),
   listMessagesAround: (id) => request(`/chat/messages?limit=60&around=${encode(id)}`),
+  findMessages: (words) => request(`/chat/search?quotations=true&q=${encode(words)}`), // also replies that only quote
   searchMessages: (words, cursor) => request(`/chat/search?q=${encode(words)}${cursor ? `&cursor=${encode(cursor)}` : ""}`),
   listCommands: (language) => request(`/chat/commands?language=${encode(language)}`),
   sendMessage: (key, text, zone) =>

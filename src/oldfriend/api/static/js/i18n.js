@@ -95,9 +95,14 @@ export const listTimeZones = (...first) => [...new Set([...first, "UTC", ...Intl
 
 const IMPORT_NAMES = { whatsapp: "WhatsApp", chatgpt: "ChatGPT", claude: "Claude", day_one: "Day One", apple_health: "Apple Health" };
 
-/** Returns the display name of a channel or of an import format. @param {string} channel */
-export const channelName = (channel) =>
-  Object.hasOwn(en, `${channel}_title`) ? t(`${channel}_title`) : (IMPORT_NAMES[/** @type {keyof IMPORT_NAMES} */ (channel)] ?? channel);
+/** @type {Record<string, string>} */
+const IMPORT_TYPES = { jsonl: "bring_format_jsonl", notes: "bring_format_notes", table: "bring_format_table", measurement_table: "bring_format_measurements", calendar: "bring_format_calendar" };
+
+/** Returns the display name of a channel or of an import format: the service it comes from, or its type. @param {string} channel */
+export function channelName(channel) {
+  if (Object.hasOwn(IMPORT_TYPES, channel)) return t(IMPORT_TYPES[channel]);
+  return Object.hasOwn(en, `${channel}_title`) ? t(`${channel}_title`) : (IMPORT_NAMES[/** @type {keyof IMPORT_NAMES} */ (channel)] ?? channel);
+}
 
 /** @param {string} iso */
 export function formatTime(iso) {

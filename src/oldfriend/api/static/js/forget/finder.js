@@ -21,7 +21,7 @@ export function Finder({ keepFocus }) {
     let isCurrent = true;
     const search = async () => {
       try {
-        const [messages, beliefs] = await Promise.all([api.searchMessages(query), api.searchBeliefs(query)]);
+        const [messages, beliefs] = await Promise.all([api.findMessages(query), api.searchBeliefs(query)]);
         if (isCurrent) setResults([...beliefs.items.slice(0, MAX_RESULTS), ...messages.items.slice(0, MAX_RESULTS)]);
         setError("");
       } catch (failure) {

@@ -31,8 +31,6 @@ export function Upload({ file, attempt }) {
   </li>`;
 }
 
-const FORMATS = { jsonl: "bring_format_jsonl", notes: "bring_format_notes", table: "bring_format_table", measurement_table: "bring_format_measurements", calendar: "bring_format_calendar" };
-
 /** Formats that hold records instead of messages: the page that shows them, by format.
  * @type {Record<string, {place: string, at: string}>} */
 const RECORDS = {
@@ -44,15 +42,12 @@ const RECORDS = {
 
 /** Formats how many items of a file were added. @param {{format: string, added: number, when: string}} imported */
 export function formatImport({ format, added, when }) {
-  return t(format in RECORDS ? "bring_import_records" : "bring_import_line", { added, format: formatName(format), when });
+  return t(format in RECORDS ? "bring_import_records" : "bring_import_line", { added, format: channelName(format), when });
 }
-
-/** Formats the name of a file format: the service it comes from, or its type. @param {string} format */
-const formatName = (format) => (format in FORMATS ? t(FORMATS[format]) : channelName(format));
 
 function Contents({ contents }) {
   const [first, last] = [formatShortDay(contents.first), formatShortDay(contents.last)];
-  return html`<p>${formatName(contents.format)}: ${t(contents.format in RECORDS ? "bring_ready_records" : "bring_ready", {
+  return html`<p>${channelName(contents.format)}: ${t(contents.format in RECORDS ? "bring_ready_records" : "bring_ready", {
     messages: contents.messages, talks: contents.talks, days: first === last ? first : `${first} – ${last}`,
   })}</p>
     ${contents.notices.map((each) => html`<p class="meta" key=${each.text}>${translateServerText(each)}</p>`)}`;

@@ -52,7 +52,7 @@ export function FoldedBeliefs({ ids }) {
   const [error, setError] = useState("");
   const load = async () => {
     try {
-      setBeliefs((await Promise.all(ids.map((id) => memoryApi.belief(id)))).filter((each) => !each.ended_at));
+      setBeliefs((await Promise.all(ids.map((id) => memoryApi.belief(id)))).filter((each) => beliefList.day.value || !each.ended_at)); // what ended since stood there on a day of the past
       setError("");
     } catch (failure) {
       setError(failure.message || t("lost"));

@@ -71,6 +71,7 @@ export default {
   audit_thought: "dazu, was ich überdacht habe",
   audit_today: "Heute",
   audit_details: "Alles, was festgehalten ist ({count})",
+  audit_part: "mehr von diesem Tag unter „Früher“",
   audit_did_count: "Ich habe {amount} für „{about}“ gezählt.",
   audit_did_about: "{label}: „{about}“",
   audit_did_remind: "Ich habe dich erinnert: „{about}“",

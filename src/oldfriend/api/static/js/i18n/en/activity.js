@@ -71,6 +71,7 @@ export default {
   audit_thought: "and what I thought over",
   audit_today: "Today",
   audit_details: "All that was logged ({count})",
+  audit_part: "more of this day under “Earlier”",
   audit_did_count: "I counted {amount} for “{about}”.",
   audit_did_about: "{label}: “{about}”",
   audit_did_remind: "I reminded you: “{about}”",

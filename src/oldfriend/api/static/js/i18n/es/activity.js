@@ -71,6 +71,7 @@ export default {
   audit_thought: "y lo que estuve pensando",
   audit_today: "Hoy",
   audit_details: "Todo lo registrado ({count})",
+  audit_part: "más de este día en «Antes»",
   audit_did_count: "Conté {amount} para «{about}».",
   audit_did_about: "{label}: «{about}»",
   audit_did_remind: "Te recordé: «{about}»",

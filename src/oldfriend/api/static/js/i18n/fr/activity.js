@@ -71,6 +71,7 @@ export default {
   audit_thought: "et ce à quoi j’ai réfléchi",
   audit_today: "Aujourd’hui",
   audit_details: "Tout ce qui est noté ({count})",
+  audit_part: "la suite de cette journée sous « Avant »",
   audit_did_count: "J’ai compté {amount} pour « {about} ».",
   audit_did_about: "{label} : « {about} »",
   audit_did_remind: "Je t’ai rappelé : « {about} »",

@@ -71,6 +71,7 @@ export default {
   audit_thought: "还有我的思考",
   audit_today: "今天",
   audit_details: "全部记录（{count}）",
+  audit_part: "这一天的更多内容在“更早”里",
   audit_did_count: "我为“{about}”记下了 {amount}。",
   audit_did_about: "{label}：“{about}”",
   audit_did_remind: "我提醒了你：“{about}”",

@@ -32,7 +32,7 @@ export default {
   people_same_yes: "是同一个",
   people_same_no: "是两个",
   people_same_as: "和……是同一个人",
-  people_same_who: "还是谁？我所知道的两者都会归到这个名字下。",
+  people_same_who: "这个人还叫什么名字？我所知道的两者都会归到这个名字下。",
   people_same_none: "没有别人叫这样的名字。",
   people_graph: "人物关系",
   people_no_ties: "我还不知道大家之间的关系。告诉我你身边都有谁吧。",
