@@ -115,6 +115,7 @@ class TimeBook:
             self._say(f"(?:{pack[name]})")
             for name in ("soft", "refers", "past", "no_clock", "start_lead", "start_tail")
         )
+        self._those_days = self._say(f"(?:{pack['those_days']})")
         self.significant = self._say(f"(?:{pack['significant']}|{{day}}|{{month}}|{{unit}}|\\d+)")
 
     def _bound(self, said: str) -> str:
@@ -197,6 +198,10 @@ class TimeBook:
     def is_either(self, text: str) -> bool:
         """Whether a text, but for marks, is a word that offers a choice: "or"."""
         return self._either.fullmatch(to_simplified(text).strip(" ,、，")) is not None
+
+    def find_those_days(self, text: str) -> list[tuple[int, int]]:
+        """Return where words stand that point to several days told elsewhere: "those days"."""
+        return [each.span() for each in self._those_days.finditer(to_simplified(text))]
 
     def drop_soft(self, text: str) -> str:
         """Return a text without words that change no time that they stand beside."""
