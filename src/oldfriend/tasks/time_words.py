@@ -111,11 +111,13 @@ class TimeBook:
             self._say(self._close(self._bound(pack[name])), is_inner=True)
             for name in ("day_after", "until_lead", "except_lead")
         )
-        self._soft, self.refers, self.past, self.no_clock, self.start_lead, self._start_tail = (
+        self._soft, self._those_days, self.refers, self.past, self.no_clock = (
             self._say(f"(?:{pack[name]})")
-            for name in ("soft", "refers", "past", "no_clock", "start_lead", "start_tail")
+            for name in ("soft", "those_days", "refers", "past", "no_clock")
         )
-        self._those_days = self._say(f"(?:{pack['those_days']})")
+        self.start_lead, self._start_tail = (
+            self._say(f"(?:{pack[name]})") for name in ("start_lead", "start_tail")
+        )
         self.significant = self._say(f"(?:{pack['significant']}|{{day}}|{{month}}|{{unit}}|\\d+)")
 
     def _bound(self, said: str) -> str:
