@@ -101,9 +101,6 @@ class TimeBook:
             for name in ("offset_lead", "after_lead")
         )
         self.glue = self._compile("[\\s,;:、，。.–-]*+(?:(?:" + pack["glue"] + ")[\\s,，]*+){0,3}")
-        self.recurring, self.loose_hour = (
-            self._say(f"(?:{pack[name]})") for name in ("recurring", "loose_hour")
-        )
         self.patterns = tuple(self._list_patterns(pack))
         self._told = [each for each in self.patterns if not is_open_end(each)]
         self._loose = tuple(self._list_patterns(pack, LOOSE_KINDS))
@@ -115,8 +112,9 @@ class TimeBook:
             self._say(f"(?:{pack[name]})")
             for name in ("soft", "those_days", "refers", "past", "no_clock")
         )
-        self.start_lead, self._start_tail = (
-            self._say(f"(?:{pack[name]})") for name in ("start_lead", "start_tail")
+        self.start_lead, self._start_tail, self.recurring, self.loose_hour = (
+            self._say(f"(?:{pack[name]})")
+            for name in ("start_lead", "start_tail", "recurring", "loose_hour")
         )
         self.significant = self._say(f"(?:{pack['significant']}|{{day}}|{{month}}|{{unit}}|\\d+)")
 
