@@ -973,6 +973,25 @@ async def test_command_undoes_what_was_done_last(desk: Desk, asked: str, command
     assert [(before.status, each.status) for each in await desk.tasks()] == [("open", "cancelled")]
 
 
+@pytest.mark.parametrize(
+    ("asked", "phrase", "status"),
+    [
+        (["cancel it", "/undo", "/undo"], "cancelled", "cancelled"),
+        (["/undo", "/undo", "/undo"], "cancelled", "cancelled"),
+        (["/done 1", "/undo", "/undo"], "done", "done"),
+        (["/undo", "/undo"], "set", "open"),
+    ],
+)
+async def test_undo_of_an_undo_tells_what_stands(
+    desk: Desk, asked: list[str], phrase: str, status: str
+) -> None:
+    """What is told to ring rings, and what is taken off is told to be."""
+    answers = [await desk.say(text) for text in ["remind me tomorrow at 10am to call mum", *asked]]
+    (task,) = await desk.tasks()
+    said = load_task_pack("en")["phrases"][phrase].partition("{")[0]
+    assert (task.status, answers[-1].startswith(said)) == (status, True)
+
+
 async def test_undo_takes_back_all_of_a_mixed_reply(desk: Desk) -> None:
     """What it set goes, and what it ended or moved comes back."""
     await desk.say("Remind me tomorrow at 10am to call mum")

@@ -466,3 +466,19 @@ def test_weekend_of_which_either_day_may_be_meant_is_asked_about() -> None:
     """An abbreviation of a weekday is one beside another."""
     found = read("de", "turnier ist um 10 am wochenende, ob sa oder so, erinner mich 1h vorher")
     assert found[0].startswith("?")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "remind me to buy bread for 3.50 tomorrow"),
+        ("en", "wake me up on those days at 7"),
+        ("de", "weck mich an den Tagen um 7"),
+        ("es", "despiértame esos días a las 7"),
+        ("fr", "réveille-moi ces jours-là à 7h"),
+        ("zh", "那几天早上7点叫醒我"),
+    ],
+)
+def test_price_or_days_that_nobody_told_are_asked_about(language: str, text: str) -> None:
+    """Nothing is set for a time that was not told."""
+    assert read(language, text)[0].startswith("?")

@@ -123,6 +123,68 @@ async def test_names_that_are_joined_are_offered_together(
     assert [each["ending"] for each in done.receipt.details["tools"]] == ["done"]
 
 
+@pytest.mark.parametrize(
+    ("told", "asked", "offered"),
+    [
+        (
+            ["my brother Ben lives in Rome", "I like ice from Ben and Jerry's"],
+            "forget Ben and Jerry's",
+            [False, True],
+        ),
+        (
+            ["mein Bruder Ben wohnt in Rom", "das Eis von Ben und Jerry ist gut"],
+            "Vergiss Ben und Jerry",
+            [False, True],
+        ),
+        (
+            ["Lena lives in Rome", "Tom has a boat", "Lena and Tom came by"],
+            "forget Lena and Tom",
+            [True, True, True],
+        ),
+    ],
+)
+async def test_name_of_joined_words_takes_nothing_of_one_of_them(
+    say: Say, told: list[str], asked: str, offered: list[bool]
+) -> None:
+    """An ice cream is no brother; two friends stay two, though they were told of together."""
+    for text in told:
+        await say(text)
+    reply = (await say(asked)).reply.text
+    assert [each in reply for each in told] == offered
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "unknown"),
+    [
+        (["Lena lives in Rome", "Tom has a boat"], "Forget Lena and Tom and Zoe", "Zoe"),
+        (["Lena lives in Rome"], "Forget Lena and Tom please", "Tom"),
+        (["Lena wohnt in Rom"], "Vergiss Lena und Tom", "Tom"),
+        (["Lena vive en Roma"], "Olvida a Lena y a Tom", "Tom"),
+        (["Lena habite à Rome"], "Oublie Lena et Tom", "Tom"),
+        (["小李住在北京"], "忘掉小李和小王", "小王"),
+    ],
+)
+async def test_joined_name_that_nothing_is_kept_of_is_told(
+    say: Say, told: list[str], asked: str, unknown: str
+) -> None:
+    """Beside what is offered of the others."""
+    for text in told:
+        await say(text)
+    reply = (await say(asked)).reply
+    phrases = CommandMenu.load(reply.language).say
+    assert phrases["forget_none"].format(name=unknown) in reply.text
+    assert phrases["forget_ask"] in reply.text
+    assert [each in reply.text for each in told] == [True] * len(told)
+
+
+async def test_thanks_behind_a_name_is_no_other_name(say: Say) -> None:
+    """Nothing is said of it."""
+    await say("Lena lives in Rome")
+    reply = (await say("forget Lena, thanks")).reply
+    phrases = CommandMenu.load(reply.language).say
+    assert phrases["forget_none"].partition("{")[0] not in reply.text
+
+
 async def test_joined_name_is_not_offered_for_one_thing_of_another(say: Say) -> None:
     """A dinner with Tom is not all of Tom."""
     for text in ["dinner with Lena was nice", "Tom has a boat"]:

@@ -294,6 +294,24 @@ async def test_nothing_or_less_is_no_goal(talk: Talk, text: str, told: str) -> N
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "My goal is to go from 0 km to 5 km",
+        "My goal is to read 12 books with 0 excuses",
+        "My goal is to wake up at 0 o'clock 5 times",
+        "Mein Ziel ist, von 0 km auf 5 km zu kommen",
+        "Mi meta es pasar de 0 km a 5 km",
+        "Mon objectif est de passer de 0 km à 5 km",
+        "我的目标是从0公里到5公里",
+    ],
+)
+async def test_goal_of_something_that_names_nothing_too_is_set(talk: Talk, text: str) -> None:
+    """Something of it is counted."""
+    await say(talk, text)
+    assert len(await goals(talk)) == 1
+
+
+@pytest.mark.parametrize(
     ("text", "named"),
     [
         ("drop the goal about piano", "You have no goals set"),

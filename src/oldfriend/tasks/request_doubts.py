@@ -10,7 +10,7 @@ from oldfriend.tasks.request_tagger import MIN_SURELY_WHEN, WHEN, TaggedMessage
 from oldfriend.tasks.time_words import TimeBook, TimeWord
 from oldfriend.tasks.told_time import Told
 from oldfriend.tasks.weekday_series import HOLE
-from oldfriend.tasks.when_spans import Span, is_inside, is_short, mask
+from oldfriend.tasks.when_spans import Span, are_several_days, is_inside, is_short, mask
 
 MIN_MAYBE_HOUR: Final = 0.02
 """A number that is less likely to tell when to remind is that of a room or a bus."""
@@ -58,8 +58,19 @@ def is_unread(book: TimeBook, text: str, tagged: TaggedMessage, spans: Sequence[
         for each, label in zip(tagged.tokens, tagged.labels, strict=True)
         if label[WHEN] >= MIN_SURELY_WHEN and not is_inside(each.start, spans)
     ]
+    those_days = book.find_those_days(text)
+    if are_several_days(tagged.times):
+        left = [each for each in left if not is_inside(each[0], those_days)]
+    elif any(is_next_to(book, text, each, span) for each in those_days for span in spans):
+        return True
     said = book.drop_soft(mask(text, left).replace(HOLE, " "))
     return any(each[0].isalnum() and book.drop_joints(each) for each in said.split())
+
+
+def is_next_to(book: TimeBook, text: str, one: Span, other: Span) -> bool:
+    """Whether nothing but words that join stands between two places of a text."""
+    between = text[min(one[1], other[1]) : max(one[0], other[0])]
+    return not book.drop_joints(book.drop_soft(between))
 
 
 def is_stray_day(book: TimeBook, text: str, told: Told, spans: Sequence[Span]) -> bool:

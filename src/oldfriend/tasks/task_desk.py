@@ -296,7 +296,7 @@ class TaskDesk:
                 task, following, self.wording.say("done_series", text=task.text, when=when)
             )
         done = replace(task, status="done", changed_at=now)
-        return self.replace(task, done, self.wording.say("done", text=task.text))
+        return self.replace(task, done, self.wording.confirm(done))
 
     def end_part(self, task: Task, asked: AskedTask) -> DeskDecision | None:
         """End only the things that words name of several; None: they name all of it."""
@@ -337,9 +337,8 @@ class TaskDesk:
 
     def cancel(self, task: Task) -> DeskDecision:
         """Take a task off the list."""
-        phrase = "cancelled" if task.kind == "reminder" else "cancelled_todo"
         cancelled = replace(task, status="cancelled", changed_at=self.scope.now)
-        return self.replace(task, cancelled, self.wording.say(phrase, text=task.text))
+        return self.replace(task, cancelled, self.wording.confirm(cancelled))
 
     def move(self, task: Task, asked: AskedTask) -> DeskDecision:
         """Give a task another time."""

@@ -75,7 +75,10 @@ class TaskWording:
         return self.format_when(task.due_at, is_date_only=is_day)
 
     def confirm(self, task: Task) -> str:
-        """Say what was put on the list, with the time that is stored."""
+        """Say how a task stands: on the list, with the time that is stored, or ended."""
+        if not task.is_active:
+            ended = "cancelled" if task.kind == "reminder" else "cancelled_todo"
+            return self.say("done" if task.status == "done" else ended, text=task.text)
         if task.status == "asking":
             return self.ask(task)
         if task.kind == "todo" or task.due_at is None:

@@ -101,9 +101,6 @@ class TimeBook:
             for name in ("offset_lead", "after_lead")
         )
         self.glue = self._compile("[\\s,;:、，。.–-]*+(?:(?:" + pack["glue"] + ")[\\s,，]*+){0,3}")
-        self.recurring, self.loose_hour = (
-            self._say(f"(?:{pack[name]})") for name in ("recurring", "loose_hour")
-        )
         self.patterns = tuple(self._list_patterns(pack))
         self._told = [each for each in self.patterns if not is_open_end(each)]
         self._loose = tuple(self._list_patterns(pack, LOOSE_KINDS))
@@ -111,9 +108,13 @@ class TimeBook:
             self._say(self._close(self._bound(pack[name])), is_inner=True)
             for name in ("day_after", "until_lead", "except_lead")
         )
-        self._soft, self.refers, self.past, self.no_clock, self.start_lead, self._start_tail = (
+        self._soft, self._those_days, self.refers, self.past, self.no_clock = (
             self._say(f"(?:{pack[name]})")
-            for name in ("soft", "refers", "past", "no_clock", "start_lead", "start_tail")
+            for name in ("soft", "those_days", "refers", "past", "no_clock")
+        )
+        self.start_lead, self._start_tail, self.recurring, self.loose_hour = (
+            self._say(f"(?:{pack[name]})")
+            for name in ("start_lead", "start_tail", "recurring", "loose_hour")
         )
         self.significant = self._say(f"(?:{pack['significant']}|{{day}}|{{month}}|{{unit}}|\\d+)")
 
@@ -197,6 +198,10 @@ class TimeBook:
     def is_either(self, text: str) -> bool:
         """Whether a text, but for marks, is a word that offers a choice: "or"."""
         return self._either.fullmatch(to_simplified(text).strip(" ,、，")) is not None
+
+    def find_those_days(self, text: str) -> list[tuple[int, int]]:
+        """Return where words stand that point to several days told elsewhere: "those days"."""
+        return [each.span() for each in self._those_days.finditer(to_simplified(text))]
 
     def drop_soft(self, text: str) -> str:
         """Return a text without words that change no time that they stand beside."""

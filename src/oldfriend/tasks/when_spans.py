@@ -144,6 +144,9 @@ def find_unread(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> str:
     kept = list(masked)
     for each in words:
         kept[each.start : each.end] = " " * (each.end - each.start)
+    if are_several_days(words):
+        for start, end in book.find_those_days(masked):
+            kept[start:end] = " " * (end - start)
     parts = (book.drop_soft(each).strip() for each in "".join(kept).split(HOLE))
     left = [each for each in parts if _WORD.search(each) and book.drop_joints(each)]
     return " ".join(" ".join(left).split())
@@ -281,6 +284,12 @@ def add_clocks(book: TimeBook, told: Told, masked: str, words: Sequence[TimeWord
         if is_apart or told.offset is not None
         else replace(told, clocks=tuple(place_part(*each) for each in named))
     )
+
+
+def are_several_days(words: Sequence[TimeWord]) -> bool:
+    """Whether words of time tell a series, or more days than one."""
+    is_series = any(each.kind == "every" for each in words)
+    return is_series or sum(each.kind == "day" for each in words) > 1
 
 
 def are_listed(

@@ -18,9 +18,8 @@ from oldfriend.domain.ids import PersonId, TurnId, new_id, shorten_id
 from oldfriend.domain.memories import Entity, StoredBelief
 from oldfriend.domain.unicode_text import fold_text
 from oldfriend.lang.command_menu import CommandMenu
-from oldfriend.lang.language_pack import choose_language_with, get_traits
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.model import ToolCall
-from oldfriend.measurements.lexicon import BREAK_CLASS, fold, get_lexicon
 from oldfriend.memory.belief_views import list_entities
 from oldfriend.memory.chat_history import list_said_texts
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
@@ -33,8 +32,16 @@ from oldfriend.search.role_references import load_reference_grammar
 from oldfriend.search.synonyms import get_role_words
 from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
-from oldfriend.turn.intent import EDGE_PUNCTUATION
 from oldfriend.turn.request_handlers.command_requests import read_memory_command
+from oldfriend.turn.request_handlers.forget_orders import (
+    CONTENT,
+    MAX_PHRASE_WORDS,
+    ForgetOrder,
+    is_last_joined,
+    list_joined,
+    merge_names,
+    read_order,
+)
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
     HandlerContext,
@@ -49,9 +56,6 @@ FORGET: Final = "forget_chosen"
 MAX_SHOWN: Final = 5
 """Beliefs that are shown, and as many messages and records."""
 MAX_LINE_CHARS: Final = 120
-MAX_PHRASE_WORDS: Final = 16
-CONTENT: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
-"""A word, or a Chinese character."""
 CLAUSE_END: Final = re.compile(r"[,;.!?\uff0c\u3002\uff1b\uff01\uff1f\u2013\u2014]")
 
 
@@ -162,54 +166,52 @@ async def handle_words(context: HandlerContext) -> HandledRequest | None:
     if not is_offline or context.left is not None or context.perception.intent != "forget":
         return None
     async with context.db.begin_read() as tx:
-        names = await find_joined_names(tx, context.utterance, context.perception.language)
+        names, unknown = await find_joined_names(tx, context.utterance, context.perception.language)
         if names:
-            return await show_and_ask(context, *names)
+            return await show_and_ask(context, *names, unknown=unknown)
         name = await find_forgotten_name(tx, context.utterance, context.perception.language)
         name = name or await find_heard_name(tx, context.utterance, context.perception.language)
     return None if name is None else await show_and_ask(context, name)
 
 
-async def find_joined_names(tx: Transaction, utterance: Utterance, language: str) -> list[str]:
-    """Return the names or words that an order joins, each of something kept: "Lena and Tom".
+async def find_joined_names(
+    tx: Transaction, utterance: Utterance, language: str
+) -> tuple[list[str], list[str]]:
+    """Return the names or words that an order joins and something is kept of: "Lena and Tom".
 
-    Empty unless it names two at least, and nothing beside them that says what of them is meant.
+    And those that nothing is kept of. None unless it joins two at least, and nothing beside them
+    says what of them is meant.
     """
     ordered = read_order(utterance.text, language)
-    words, roles = ordered.words, get_role_words(language)
-    parts: list[list[tuple[int, int]]] = []
-    for start, end in ordered.content[:MAX_PHRASE_WORDS]:
-        if words[start:end].casefold() in roles:
-            continue  # "my friend Lena"
-        gap = words[parts[-1][-1][1] : start] if parts else ""
-        if parts and not are_joints(gap, language):
-            parts[-1].append((start, end))
-        else:
-            parts.append([(start, end)])
-    names = [words[part[0][0] : part[-1][1]] for part in parts]
+    words, parts = ordered.words, list_joined(ordered, language)
     content = ["".join(words[start:end] for start, end in part) for part in parts]
-    if ["".join(each.split()) for each in names] != content:
-        return []
+    places = [(part[0][0], part[-1][1]) for part in parts]
+    if ["".join(words[start:end].split()) for start, end in places] != content:
+        return [], []
     said = await list_said_texts(tx, utterance.person.id, before=utterance.messages[0].seq)
     forget = load_phrases(language).patterns.forget
     told = [each for each in said if not forget.search(each.lower())]
+    names = merge_names(words, places, told)
     kept = [each for each in names if any(has_any_name(one, {each}) for one in told)]
-    return kept if len(kept) > 1 else []
+    is_list = bool(kept) and (len(kept) > 1 or is_last_joined(words, places, language))
+    if not is_list:
+        return [], []
+    turns = frozenset({get_turn(utterance)})
+    unknown = []
+    for each in names:
+        request = DeletionRequest(about=each, turns=turns)
+        if each not in kept and await load_preview(tx, utterance.person.id, request) is None:
+            unknown.append(each)
+    return [each for each in names if each not in unknown], unknown
 
 
-def are_joints(gap: str, language: str) -> bool:
-    """Whether what stands between two names only joins them: ", ", " and my "."""
-    lexicon = get_lexicon(choose_language_with("measurements", language))
-    tokens = lexicon.split_tokens(fold(gap))
-    is_joined = any(each.is_any("joints", BREAK_CLASS) for each in tokens)
-    plain = (each for each in tokens if not each.is_any("joints", BREAK_CLASS))
-    return is_joined and all(
-        is_stop_word(each.text, language) or each.text in get_role_words(language) for each in plain
-    )
+async def show_and_ask(
+    context: HandlerContext, *names: str, unknown: Sequence[str] = ()
+) -> HandledRequest:
+    """Show what would go with names or words, and ask; or say that one is of several, or none.
 
-
-async def show_and_ask(context: HandlerContext, *names: str) -> HandledRequest:
-    """Show what would go with names or words, and ask; or say that one is of several, or none."""
+    Of what else was named and is unknown, it says so.
+    """
     language, utterance = context.perception.reply_language, context.utterance
     say, name = CommandMenu.load(language).say, ", ".join(names)
     request = replace(build_named_request(names), turns=frozenset({get_turn(utterance)}))
@@ -222,7 +224,9 @@ async def show_and_ask(context: HandlerContext, *names: str) -> HandledRequest:
     if preview is None:
         text = say["forget_none"].format(name=name)
         return HandledRequest(name=NAME, text=text, is_command=True)
-    return build_question(utterance, preview, request, language=language)
+    asked = build_question(utterance, preview, request, language=language)
+    lines = [say["forget_none"].format(name=each) for each in unknown]
+    return replace(asked, text="\n".join([*lines, asked.text]))
 
 
 async def find_forgotten_name(tx: Transaction, utterance: Utterance, language: str) -> str | None:
@@ -325,29 +329,6 @@ def has_content(text: str, language: str) -> bool:
     """Tell whether a text has a word that carries meaning; "please" does not."""
     plain = load_cues(language).please.sub(" ", fold_punctuation(text))
     return any(not is_stop_word(each, language) for each in CONTENT.findall(plain))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetOrder:
-    """An order to forget: its words, where those of the order end, and those that name things."""
-
-    words: str
-    order_end: int
-    content: Sequence[tuple[int, int]]
-
-
-def read_order(text: str, language: str) -> ForgetOrder:
-    """Read an order to forget."""
-    words = text.strip(EDGE_PUNCTUATION)
-    begun = load_phrases(language).patterns.forget.search(words.lower())
-    order_end = begun.end() if begun else 0
-    tail = begun.groupdict().get("tail") if begun else None  # "all about …" names nothing itself
-    content = [
-        (found.start(), found.end())
-        for found in CONTENT.finditer(words, order_end, len(words) - len(tail or ""))
-        if not is_stop_word(found[0].lower(), language)
-    ]
-    return ForgetOrder(words=words, order_end=order_end, content=content)
 
 
 async def find_kept_phrase(

@@ -357,11 +357,11 @@ def decide(desk: GoalDesk, asked: AskedGoal, phrases: GoalPhrases) -> GoalDecisi
 
 
 def wants_nothing(text: str, language: str) -> bool:
-    """Whether a goal names an amount of 0 or less, of which nothing could be counted."""
+    """Whether a goal names amounts, and none above 0: nothing could be counted."""
     spelled = spell_digits(text, language)
     amounts = read_amounts(spelled, split_amount_tokens(spelled, language), language)
     named = [each for each in amounts if each.unit or each.noun]
-    return any(each.value <= 0 for each in named)
+    return bool(named) and all(each.value <= 0 for each in named)
 
 
 def split_deadline(
