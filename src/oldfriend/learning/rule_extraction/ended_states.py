@@ -119,8 +119,8 @@ def affirmed_in(
     denies: "I don't just work at Siemens".
     """
     plain = clause.plain
-    for words, put in book.instead.affirmed:
-        plain = words.sub(put, plain)
+    for denying, put in book.instead.affirmed:
+        plain = denying.sub(put, plain)
     plain = " ".join(plain.split())
     if plain == clause.plain or not is_text_negated(clause.plain, book.language):
         return

@@ -36,8 +36,8 @@ NAME: Final = "name"
 PLACES: Final = frozenset({"location", "birthplace"})
 WORKPLACE: Final = "workplace"
 MIN_CHARS: Final = 3
-MIN_SAME_LETTERS: Final = 0.54
-"""Share of letters from which a word and its gloss are one name: "köln", "Cologne"."""
+MIN_SAME_LETTERS: Final = 0.8
+"""Share of letters from which a word and its gloss are one name: "sevilla", "Seville"."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _ENGLISH_I: Final = re.compile(r"\bI\b")
@@ -131,7 +131,7 @@ def is_place(word: str, language: str) -> bool:
 
 @cache
 def is_spelled_alike(word: str, language: str) -> bool:
-    """Return whether a word's gloss has much the same letters, as names have."""
+    """Return whether a word's gloss is a known place, or has much the same letters."""
     gloss = gloss_word(word, language).lower()
     ratio = SequenceMatcher(None, fold(word), gloss).ratio()
-    return " " not in gloss and ratio >= MIN_SAME_LETTERS
+    return " " not in gloss and (is_known_place(gloss) or ratio >= MIN_SAME_LETTERS)
