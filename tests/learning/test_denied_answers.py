@@ -9,6 +9,7 @@ from oldfriend.learning.eager_extraction import extract_unread
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.replies.reply_worker import answer_message
 from tests.clock import FrozenClock
+from tests.learning.rule_extraction.message_fixtures import said as read_texts
 from tests.learning.test_learning_from_messages import believed
 
 DAYS = 60 * 24
@@ -131,6 +132,34 @@ async def test_fact_that_is_denied_in_part_holds(
     await extract_unread(app, chat_context.person.id)
 
     assert await homes(app, chat_context) == {"Paris": "active"}
+
+
+UNTOUCHED = [
+    ("en", "I live in Paris.", "I don't drive, I live in Paris."),
+    ("en", "I live in Paris.", "I live in Paris, not far from the Seine."),
+    ("en", "I work at Siemens.", "I can't stay long, I work at Siemens."),
+    ("en", "I work at Siemens.", "I can't believe I work at Siemens."),
+    ("en", "I work at Siemens.", "I don't just work at Siemens."),
+    ("en", "I have a dog.", "I don't mind rain, I have a dog."),
+    ("en", "My sister lives in Rome.", "My sister doesn't call often but my sister lives in Rome."),
+    ("de", "Ich wohne in Köln.", "Ich fahre nicht Auto, ich wohne in Köln."),
+    ("de", "Ich wohne in Köln.", "Ich wohne nicht nur in Köln."),
+    ("de", "Ich wohne in Köln.", "Ich wohne doch in Köln."),
+    ("es", "Vivo en París.", "No conduzco, vivo en París."),
+    ("es", "Vivo en París.", "No solo vivo en París."),
+    ("fr", "J'habite à Lyon.", "Je ne conduis pas, j'habite à Lyon."),
+    ("fr", "J'habite à Lyon.", "Je n'habite pas seulement à Lyon."),
+    ("zh", "我养了一只狗。", "我没住在家里，我养了一只狗。"),
+    ("zh", "我住在杭州。", "我不只住在杭州。"),
+]
+
+
+@pytest.mark.parametrize(("language", "told", "said"), UNTOUCHED)
+def test_fact_beside_which_another_is_denied_holds(language: str, told: str, said: str) -> None:
+    """A negation ends what its own verb tells, and not what it says beside it or in part."""
+    claims = read_texts(told, said, language=language).claims
+
+    assert not [each.text for each in claims if each.ended_claim is not None]
 
 
 async def test_answer_whose_words_are_forgotten_is_put_right_without_them(

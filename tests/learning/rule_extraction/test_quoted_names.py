@@ -26,7 +26,13 @@ def test_animal_is_known_by_its_name(language: str, text: str, name: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ['My sister called "Help" from the kitchen.', 'She said "Bello is a dog I have".']
+    "text",
+    [
+        'My sister called "Help" from the kitchen.',
+        'She said "Bello is a dog I have".',
+        'My wife called "Tom" a liar.',
+        'My friend named "Titanic" as her favourite film.',
+    ],
 )
 def test_quoted_words_that_are_said_name_nobody(text: str) -> None:
     """What somebody calls out is no name."""

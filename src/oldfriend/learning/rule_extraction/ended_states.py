@@ -9,6 +9,7 @@ married.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from oldfriend.domain.attribute_keys import is_single_valued
@@ -18,6 +19,7 @@ from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.relations import PARTNER_ROLES, PET_ROLES, RELATION_KEY_SUFFIX
 from oldfriend.domain.supersession import get_valid_since
 from oldfriend.lang.language_pack import list_languages
+from oldfriend.learning.critical_tokens import is_text_negated
 from oldfriend.learning.extraction import Claim, Quote, RelationClaim
 from oldfriend.learning.rule_extraction.claim_builder import claims_in
 from oldfriend.learning.rule_extraction.entity_mentions import by_quote, named_in
@@ -38,6 +40,10 @@ MARRIED: Final = frozenset({"husband", "wife", "spouse", "partner"})
 MAY_BE_LOVED: Final = frozenset({*PARTNER_ROLES, "friend"})
 """Who may be parted from; German calls a girlfriend a friend."""
 CONFIDENCE: Final = 0.9
+PREPOSITION_CHARS: Final = 2
+"""Letters of a word without which a place may still be read: "j'habite (à) Lyon"."""
+_CLAUSE: Final = re.compile(r"[,;:，；、—–]")
+_AROUND: Final = " ,;:，；、—–"
 
 
 def endings_in(
@@ -55,7 +61,7 @@ def endings_in(
     """
     before = turned_round(sentence, book)
     if before is None:
-        yield from denied_in(sentence, book, known, believed, earlier)
+        yield from denied_in(sentence, book, known, told, believed, earlier)
         return
     before = in_known_spelling(before, believed)
     told = list(told)
@@ -71,31 +77,83 @@ def denied_in(
     sentence: Sentence,
     book: RuleBook,
     known: Collection[str],
+    told: Iterable[Claim],
     believed: Iterable[MemoryState],
     earlier: Iterable[Claim],
 ) -> Iterator[Claim]:
-    """What is believed and is no more, as a sentence denies just that: "I don't live in Paris"."""
-    plain = sentence.plain
-    for words, put in book.instead.affirmed:
-        plain = words.sub(put, plain)
-    plain = " ".join(plain.split())
-    if plain == sentence.plain or sentence.is_question:
+    """What is believed and is no more, as a clause denies just that: "I don't live in Paris".
+
+    What the sentence tells beside it still holds: "I don't drive, I live in Paris".
+    """
+    if sentence.is_question:
         return
     held = [each for each in believed if each.memory.kind == "fact" and each.memory.is_live]
-    affirmed = in_known_spelling(
-        replace(sentence, plain=plain, starts=tuple(starts_in(plain, book))), held
-    )
     facts = {(each.memory.key, each.memory.subject, each.memory.value) for each in held}
     facts |= {(each.key, each.subject, each.value) for each in earlier if each.kind == "fact"}
-    for claim in claims_in(affirmed, book, known):
-        if claim.kind != "fact" or (claim.key, claim.subject, claim.value) not in facts:
-            continue
-        rest = affirmed.plain.partition(claim.value)[2] if claim.value else ""
-        ends = next((each for each in starts_in(rest, book) if each), len(rest))
-        if not says_more(rest[:ends]):
-            was = replace(claim, holds_from=None, holds_until=sentence.message.at)
-            yield was
-            yield is_over(was, book)
+    so = {(each.key, each.subject, each.value.casefold()) for each in told}
+    for clause in clauses_in(sentence):
+        for claim, rest in affirmed_in(clause, book, known, held):
+            is_held = (claim.key, claim.subject, claim.value) in facts
+            is_told = (claim.key, claim.subject, claim.value.casefold()) in so
+            if is_held and not is_told and not says_more(rest):
+                was = replace(claim, holds_from=None, holds_until=sentence.message.at)
+                yield was
+                yield is_over(was, book)
+
+
+def clauses_in(sentence: Sentence) -> Iterator[Sentence]:
+    """The parts of a sentence, each of which may be denied by itself."""
+    marks = (found.end() for found in _CLAUSE.finditer(sentence.plain))
+    bounds = sorted({*sentence.starts, *marks, len(sentence.plain)})
+    for begin, end in pairwise(bounds):
+        if plain := sentence.plain[begin:end].strip(_AROUND):
+            yield replace(sentence, plain=plain, starts=(0,))
+
+
+def affirmed_in(
+    clause: Sentence, book: RuleBook, known: Collection[str], held: Sequence[MemoryState]
+) -> Iterator[tuple[Claim, str]]:
+    """The facts whose very words a clause denies, each with what it says behind them.
+
+    Not those that are still read without a word behind the negation, which may be all that it
+    denies: "I don't just work at Siemens".
+    """
+    plain = clause.plain
+    for denying, put in book.instead.affirmed:
+        plain = denying.sub(put, plain)
+    plain = " ".join(plain.split())
+    if plain == clause.plain or not is_text_negated(clause.plain, book.language):
+        return
+    before = clause.plain.split()
+    words = in_known_spelling(replace(clause, plain=plain), held).plain.split()
+    alike = [one == other for one, other in zip(before, words, strict=False)]
+    denied = alike.index(False) if False in alike else len(words)
+    for claim in facts_in(words, clause, book, known):
+        ahead, _, rest = " ".join(words).partition(claim.value) if claim.value else ("", "", "")
+        until = len(ahead.split()) if claim.value else len(words)
+        if not any(
+            words[at] in before
+            and len(words[at]) > PREPOSITION_CHARS
+            and any(
+                is_same_fact(claim, each)
+                for each in facts_in([*words[:at], *words[at + 1 :]], clause, book, known)
+            )
+            for at in range(denied, until)
+        ):
+            yield claim, rest
+
+
+def is_same_fact(one: Claim, other: Claim) -> bool:
+    """Whether two claims tell the same, however they word it."""
+    return (one.key, one.subject, one.value) == (other.key, other.subject, other.value)
+
+
+def facts_in(
+    words: Sequence[str], clause: Sentence, book: RuleBook, known: Collection[str]
+) -> list[Claim]:
+    """The facts that words tell in place of those of a clause."""
+    told = claims_in(replace(clause, plain=" ".join(words)), book, known)
+    return [each for each in told if each.kind == "fact"]
 
 
 def relations_over(sentence: Sentence, before: Sentence, book: RuleBook) -> Iterator[Claim]:

@@ -42,6 +42,7 @@ _MARK: Final = "\u200b"
 _NAME_QUOTED: Final = re.compile(
     r"(?P<before>\w{1,24})(?P<gap>\s?)[\"“„«「『]\s?(?P<name>[^\W\d_][\w'’-]{0,19})\s?[\"”“»」』]"
 )
+_CLAUSE_ENDS: Final = re.compile(r"[^\S\n]*(?:$|[\n.,;:!?…)–—。，；！？]|-\s)")
 NAMING_CHARS: Final = 4
 """Letters by which a word is a form of one that names: "llamado" of "llama"."""
 _FENCE: Final = "```"
@@ -115,7 +116,8 @@ def sentences_in(text: str, book: RuleBook) -> Iterator[tuple[str, str]]:
 def with_quoted_names(text: str, book: RuleBook) -> str:
     """Return a text with a name in quotation marks as one, where words before it name somebody.
 
-    "A dog called "Bello"". A character that the rules leave out stands for each mark.
+    "A dog called "Bello"", and no more, for more may be what somebody is called: "called "Tom" a
+    liar". A character that the rules leave out stands for each mark.
     """
     restated = load_restatement_words(book.language)
     naming = frozenset[str]() if restated is None else restated.framing_words
@@ -128,7 +130,10 @@ def with_quoted_names(text: str, book: RuleBook) -> str:
         is_said = is_spaced and (
             not name[:1].isupper() or is_common_word(name, book.language)  # called "Help"
         )
-        if not is_named or is_said:
+        goes_on = not _CLAUSE_ENDS.match(text, found.end()) and not book.start.match(
+            text, found.end() + 1
+        )
+        if not is_named or is_said or goes_on:
             return found[0]
         return f"{found['before']}{found['gap']}{_MARK}{name}{_MARK}".ljust(len(found[0]))
 
