@@ -4,7 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.tasks.time_words import TimeWord
+
+HEAD_WORDS: Final = 2
+HEAD_CHARS: Final = 2
+"""So much of what to remind of tells where its request says it, with and without spaces."""
 
 _SENTENCE_END: Final = re.compile(
     r"(?<=[!?。！？])(?![!?。！？])\s*|(?<=[^\W\d_]{3}\.)\s+(?=\w)|\n"
@@ -41,3 +46,14 @@ def remove_run(text: str, said: str) -> str:
     ]
     held = sorted((each for each in runs if each in text), key=len)
     return text.replace(held[-1], " ", 1) if held else text
+
+
+def add_negation(what: str, text: str, negated: re.Pattern[str]) -> str:
+    """Return what to remind of with the "not to" that stands right before it in its request."""
+    simple, text = to_simplified(what), to_simplified(text)
+    words = simple.split(" ", HEAD_WORDS)
+    head = " ".join(words[:HEAD_WORDS]) if len(words) > 1 else simple[:HEAD_CHARS]
+    for each in negated.finditer(text):
+        if head and text.startswith(head, each.end()):
+            return f"{each[0]}{what}"
+    return what

@@ -13,7 +13,7 @@ from oldfriend.tasks.asked_task import ACTIONS, ASKABLE, Action, AskedTask
 from oldfriend.tasks.left_over import is_sigh
 from oldfriend.tasks.request_features import Cue
 from oldfriend.tasks.request_tagger import tag_message
-from oldfriend.tasks.sentence_words import join_words, remove_run, remove_words
+from oldfriend.tasks.sentence_words import add_negation, join_words, remove_run, remove_words
 from oldfriend.tasks.tagged_requests import read_tagged
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS, TimeBook, find_start, load_time_book
 from oldfriend.tasks.told_time import Question, Told, collect
@@ -75,7 +75,7 @@ class TaskPhrases:
             "".join(rf"{each}\s+" for each in PRONOUN.findall(self.request))
         )
         self._wakes = self._compile(pack["wakes"])
-        self._negation = self._compile(pack["negation"])
+        self._negation, self._negated = map(self._compile, (pack["negation"], pack["negated"]))
         self._waking = self._compile(pack["waking"])
         self._refused_before = self._compile(f"(?:{pack['refused_before']})$")
         self._refused_after = self._compile(pack["refused_after"])
@@ -305,7 +305,8 @@ class TaskPhrases:
         what = self.clean(asked.what)
         if self._again.fullmatch(what):
             return replace(asked, action="snooze", what="", is_last=True, is_again=True)
-        asked = self.refuse(replace(asked, what=what if self.drop_glue(what) else ""), text)
+        what = add_negation(what, text, self._negated) if self.drop_glue(what) else ""
+        asked = self.refuse(replace(asked, what=what), text)
         if asked.action != "remind" or not self._wakes.search(text):
             return asked
         asked = replace(asked, what=asked.what or self.wake)
@@ -330,7 +331,7 @@ class TaskPhrases:
         if found is None:
             return asked
         left = self.clean(_SPACES.sub(" ", remove_run(to_simplified(asked.what), found[0])))
-        refused: Question = "no_such_hour" if no_clock else "past"
+        refused: Question = "no_such_hour" if no_clock and not no_clock["minus"] else "past"
         told = replace(told, refused=refused, amount=None)
         return replace(asked, what=left, told=told) if left else asked
 
