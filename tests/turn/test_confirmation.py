@@ -193,6 +193,19 @@ async def test_yes_to_something_said_later_is_no_answer_to_it(talk: Talk) -> Non
     assert posted == []
 
 
+async def test_yes_after_something_else_was_told_has_the_question_asked_again(talk: Talk) -> None:
+    """It is done at the yes to that, and no sooner."""
+    posted: Posted = []
+    await ask_to_post(talk, posted)
+    await reply_to(talk, posted, "It is raining today")
+    outcome = await reply_to(talk, posted, "yes")
+
+    assert posted == []
+    assert "May I do this? Post a letter" in outcome.reply.text
+    await reply_to(talk, posted, "yes")
+    assert posted == [{"to": "Ana", "text": "Hello"}]
+
+
 async def test_tool_that_is_gone_is_told(talk: Talk) -> None:
     """Nothing else is done in its place."""
     posted: Posted = []

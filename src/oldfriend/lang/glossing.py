@@ -101,11 +101,27 @@ def is_listed_name(word: str) -> bool:
 @lru_cache(maxsize=2)
 def _list_glosses(language: str) -> frozenset[str]:
     """List the stems of the words by which the glossaries of Latin scripts gloss."""
+    return frozenset(make_stem_key(word, language) for word in _list_gloss_words())
+
+
+def is_adjective(word: str, language: str) -> bool:
+    """Tell whether words that are made of it in English tell that a word is an adjective.
+
+    Such as "seriously", "importance", "danger". Not every adjective has them.
+    """
+    english = gloss_word(word, language).lower() if has_glossary(language) else word.lower()
+    stem, ending = english[:-3], english[-3:]
+    made = {"ant": (f"{stem}ance",), "ent": (f"{stem}ence", f"{stem}ency"), "ous": (stem,)}
+    return not _list_gloss_words().isdisjoint((f"{english}ly", *made.get(ending, ())))
+
+
+@lru_cache(maxsize=1)
+def _list_gloss_words() -> frozenset[str]:
+    """List the words by which the glossaries of Latin scripts gloss."""
     traits = {code: get_traits(code) for code in list_languages()}
     glossed = [code for code, its in traits.items() if its.is_glossed and its.script == "latin"]
-    glosses = {word for code in glossed for word in load_glossary(code).values()}
-    words = {word.lower() for each in glosses for word in each.split()}
-    return frozenset(make_stem_key(word, language) for word in words - {STAYS})
+    glosses = {each for code in glossed for each in load_glossary(code).values()}
+    return frozenset(word.lower() for each in glosses for word in each.split()) - {STAYS}
 
 
 def _find_gloss(word: str, language: str) -> str | None:

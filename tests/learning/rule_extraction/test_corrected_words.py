@@ -313,3 +313,19 @@ def test_word_before_a_value_is_no_part_of_it(
     """Where the correction says it again, too."""
     (fact,) = [each for each in said(first, right, language=language).claims if each.key]
     assert (fact.key, fact.value) == ("occupation", value)
+
+
+STATED = [
+    ("en", "I had coffee with Aylin, my colleague.", "no wait i meant Aylin comes from Izmir"),
+    ("de", "Ich war mit Aylin, meiner Kollegin, essen.", "nein, ich meinte Aylin kommt aus Izmir"),
+]
+
+
+@pytest.mark.parametrize(("language", "first", "second"), STATED)
+def test_origin_that_was_meant_is_no_name(language: str, first: str, second: str) -> None:
+    """Who is named again in a correction is not called by another word of it."""
+    messages = [message(t, number=n, language=language) for n, t in enumerate((first, second))]
+    told = {each.key for each in read(*messages).claims}
+
+    assert "Izmir:relation" not in told
+    assert "Aylin:relation" in told

@@ -113,3 +113,31 @@ def test_sentence_without_a_subject_is_about_whom_the_one_before_is_about(
     keys = {each.key for each in said(text, language="zh").claims if each.subject == "person"}
 
     assert ("workplace" in keys) is is_own
+
+
+ALSO_TOLD = [
+    ("en", "My sister's name is Katha and she lives in Dresden.", "Katha", "Dresden"),
+    ("en", "my sister's name is Katha and she lives in Dresden", "Katha", "Dresden"),
+    ("en", "My brother's name is Tom and he lives in Leeds.", "Tom", "Leeds"),
+    ("de", "Meine Schwester heißt Katha und sie wohnt in Dresden.", "Katha", "Dresden"),
+    ("es", "Mi hermana se llama Katha y vive en Sevilla.", "Katha", "Sevilla"),
+    ("fr", "Ma sœur s'appelle Katha et elle habite à Lyon.", "Katha", "Lyon"),
+    ("zh", "我姐姐叫王丽，她住在上海。", "王丽", "上海"),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "name", "place"), ALSO_TOLD)
+def test_pronoun_behind_an_and_is_whom_the_sentence_named(
+    language: str, text: str, name: str, place: str
+) -> None:
+    """Where no comma parts the two statements."""
+    told = {each.key: each.value for each in said(text, language=language).claims}
+
+    assert told.get(f"{name}:location") == place
+
+
+def test_pronoun_behind_an_and_is_none_of_two() -> None:
+    """It may be either of them."""
+    told = said("My sister Katha met my friend Anna and she lives in Dresden.").claims
+
+    assert not [each.key for each in told if each.key.endswith(":location")]

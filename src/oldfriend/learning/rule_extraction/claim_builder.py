@@ -10,7 +10,7 @@ from oldfriend.domain.memories import Subject
 from oldfriend.domain.profile_attributes import SAFETY_KEYS
 from oldfriend.domain.time_zones import is_known_place
 from oldfriend.lang.chinese_variants import is_traditional, to_traditional
-from oldfriend.lang.glossing import is_common_word
+from oldfriend.lang.glossing import is_adjective, is_common_word
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.datetimes import (
@@ -33,6 +33,7 @@ COMING: Final = "coming"
 _ENDS: Final = " .!?…。！？"
 _DATE: Final = re.compile(r"\s?[(（]\{date\}[)）]")
 _MORE: Final = re.compile(r" (?:and|und|y|et) |，")
+_ASIDE: Final = re.compile(r"\s?[,，;–-]\s+([^\W\d_]+)$")
 _KEYS_OF_OTHERS: Final = {"dietary": "diet"}
 """Where a category of the person's preferences is a fact about somebody else."""
 _SAID_WHOLE: Final = frozenset({"who", "did", "verb", "how", "said"})
@@ -131,8 +132,15 @@ def in_exact_words(groups: Mapping[str, str], sentence: Sentence) -> Mapping[str
 
 def told_apart(groups: Mapping[str, str], book: RuleBook) -> list[Mapping[str, str]]:
     """Each of the things that a value lists; "bee and wasp stings" are none without the rest."""
-    things = (each.strip() for each in book.apart.split(groups["value"]))
+    value = without_aside(groups["value"], book)
+    things = (each.strip() for each in book.apart.split(value))
     return [{**groups, "value": each} for each in things if each]
+
+
+def without_aside(value: str, book: RuleBook) -> str:
+    """A list without what only says how it is: "penicillin, important"."""
+    aside = _ASIDE.search(value)
+    return value[: aside.start()] if aside and is_adjective(aside[1], book.language) else value
 
 
 def _claim(

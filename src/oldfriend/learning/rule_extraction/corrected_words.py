@@ -223,7 +223,7 @@ def find_put_right(
             if not right
             else [each[2] for each in words(right, book)]
         )
-        if len(now) == 1 and now[0] != wrong:
+        if len(now) == 1 and now[0] != wrong and not right.startswith(f"{wrong} "):
             return spoken_with(now[0], (begin, end, wrong), last, sentence, book)
     if right:
         return with_value(right, last, sentence, book, is_surely_meant=True)

@@ -14,6 +14,7 @@ from oldfriend.learning.rule_extraction.rule_loader import Part, RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence
 
 _CONFIDENCE = 0.9
+COMMA: Final = re.compile(r"\s?[,，]")
 LAST_WORD: Final = re.compile(r"(?<!\S)(?P<word>[^\W\d_][\w’'-]+) $")
 BEGINNING: Final = re.compile(r"(?:^|[.!?:;…])\W{0,8}$")
 
@@ -33,9 +34,20 @@ def named_in(sentence: Sentence, book: RuleBook) -> Iterator[tuple[EntityMention
 
 
 def _named_alone(sentence: Sentence, told: str, book: RuleBook) -> Iterator[tuple[int, str, Part]]:
-    """Where somebody is named by the part they play: "my sister Ana"."""
-    for naming in book.naming:
-        for found in naming.finditer(sentence.plain):
+    """Where somebody is named by the part they play: "my sister Ana".
+
+    A part between commas is that of the name before it: "with Ana, my sister, Tom came".
+    """
+    founds = [found for each in book.naming for found in each.finditer(sentence.plain)]
+    apposed = {
+        found.start("part")
+        for found in founds
+        if COMMA.match(sentence.plain[found.end("name") : found.start("part")])
+        and not BEGINNING.search(sentence.plain[: found.start("name")])  # "Hey, my sister, Ana"
+        and is_name(found["name"], book)
+    }
+    for found in founds:
+        if found.start("name") < found.start("part") or found.start("part") not in apposed:
             part = replace(book.part_called(found["part"]), word=found["part"])
             yield found.start(), _find_name(found, sentence.plain, told, book), part
 

@@ -69,7 +69,8 @@ def with_own_name(
         if found is not None and name and can_mean(found, parts.get(name, roles.get(name, ""))):
             begun = before.plain.translate(APART)  # "in Porto, Ana" is no place
             plain = begun + put_name(name, found)
-            return replace(sentence, plain=plain, starts=tuple(starts_in(plain, book)))
+            starts = {*starts_in(plain, book), place}  # "and Ana lives" alone would be none
+            return replace(sentence, plain=plain, starts=tuple(sorted(starts)))
     return sentence
 
 

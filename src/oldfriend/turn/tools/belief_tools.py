@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from oldfriend.channels.channel import PROGRAM_CHANNELS
+from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import MemoryId, ObjectId, TurnId, new_id
@@ -49,6 +50,7 @@ from oldfriend.turn.tools.confirmation import KeepPendingCall
 from oldfriend.turn.tools.task_tools import bind, is_told
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolOutput, ToolSpec
 from oldfriend.turn.tools.tool_groups import MEMORY_GROUP
+from oldfriend.turn.turn_outcome import Utterance
 
 CORRECT_TOOL: Final = "correct_belief"
 FORGET_TOOL: Final = "forget"
@@ -328,6 +330,28 @@ async def prepare(
     return build_asked_output(context, handled)
 
 
+async def build_question_anew(
+    tx: Transaction, utterance: Utterance, call: ToolCall, *, language: str
+) -> tuple[str, ToolCall] | None:
+    """Return the question about something to forget as of now, and its call; None if it is gone.
+
+    Every turn in which it was asked goes with it.
+    """
+    arguments, turn = call.arguments, get_turn(utterance)
+    turns = [*(TurnId(each) for each in str(arguments["turn"]).split()), turn]
+    ids = str(arguments["ids"]).split()
+    named = build_named_request(str(arguments["about"]).splitlines())
+    request = replace(named, ids=tuple(ids), turns=frozenset(turns))
+    preview = await load_preview(tx, utterance.person.id, request)
+    if preview is None:
+        return None
+    handled = build_question(utterance, preview, request, language=language)
+    if handled.asked_call is None:
+        return None
+    kept = {**handled.asked_call.arguments, "turn": " ".join(turns)}
+    return handled.text, replace(handled.asked_call, arguments=kept)
+
+
 def build_asked_output(context: ToolContext, handled: HandledRequest) -> ToolOutput:
     """Return a question of a request handler as that of a tool."""
     if handled.asked_call is None:
@@ -405,12 +429,14 @@ def build_confirmed_forgetting(context: ToolContext) -> BoundTool:
 
     async def use(arguments: ToolArguments) -> ToolOutput:
         ids, about = str(arguments["ids"]).split(), str(arguments["about"]).splitlines()
-        utterance, asked = context.utterance, TurnId(str(arguments["turn"]))
-        person, turns = utterance.person.id, (asked, get_turn(utterance))
+        utterance = context.utterance
+        asked = [TurnId(each) for each in str(arguments["turn"]).split()]
+        person, turns = utterance.person.id, (*asked, get_turn(utterance))
         language = utterance.system_language
         say = CommandMenu.load(language).say
         async with context.search_deps.db.begin_read() as tx:
-            ids += await list_turn_message_ids(tx, person, asked)  # they tell it, too
+            for turn in asked:
+                ids += await list_turn_message_ids(tx, person, turn)  # they tell it, too
             request = replace(build_named_request(about), ids=tuple(ids), turns=frozenset(turns))
             preview = await load_preview(tx, person, request)
         if preview is None or preview.digest != arguments["seen"]:
