@@ -29,3 +29,20 @@ def test_aside_is_no_further_thing(language: str, text: str, things: list[str]) 
     told = [each.value for each in said(text, language=language).claims if each.key == "allergies"]
 
     assert told == things
+
+
+FAVOURITES = [
+    ("en", "my favourite cake is still cheesecake", "cheesecake"),
+    ("en", "My favourite song is now Hurt.", "Hurt"),
+    ("de", "Mein Lieblingskuchen ist immer noch Käsekuchen", "Käsekuchen"),
+    ("es", "Mi postre favorito es todavía el flan", "el flan"),
+    ("fr", "Mon gâteau préféré est toujours le fraisier", "le fraisier"),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "value"), FAVOURITES)
+def test_word_for_how_long_is_no_part_of_a_favourite(language: str, text: str, value: str) -> None:
+    """What is liked best is kept, not that it still is."""
+    told = [each.value for each in said(text, language=language).claims]
+
+    assert told == [value]
