@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,11 @@ pytestmark = NEEDS_CHROMIUM
 def program(tmp_path: Path) -> Program:
     """The command line, on a folder of its own."""
     return on_any_port(Program(data=tmp_path / "data"))
+
+
+def in_a_week() -> date:
+    """A day that is one and the same at any hour; "tomorrow" is asked about after midnight."""
+    return from_micros(system_clock(), "Europe/Lisbon").date() + timedelta(days=7)
 
 
 def go_to_memory(page: Page, *, name: str = "Memory") -> None:
@@ -90,7 +95,7 @@ def test_another_time_is_of_the_zone_that_was_chosen_and_says_so(
     """Not of the browser's, which may be elsewhere; where both are one, none is named."""
     with served(program), opened(browser, new_link(program)) as (page, complaints):
         go_to_memory(page)
-        add(page, "remind me to water the plants tomorrow at 8 in the evening")
+        add(page, f"remind me to water the plants on {in_a_week()} at 8 in the evening")
         plants = page.get_by_role("listitem").filter(has_text="water the plants")
         plants.get_by_role("button", name="Later").click()
         expect(plants.get_by_label("Another time")).to_be_visible()
@@ -185,7 +190,7 @@ def test_question_about_a_time_is_answered_by_a_button(browser: Browser, program
     """Below the question in the talk, and in the list, where its day shows it then."""
     times = re.compile(r"^\d{2}:\d{2}$")
     with served(program), opened(browser, new_link(program)) as (page, complaints):
-        say(page, "Remind me to jog tomorrow at 7")
+        say(page, f"Remind me to jog on {in_a_week()} at 7")
         offered = page.get_by_role("button", name=times)
         expect(offered).to_have_text(["07:00", "19:00"])
         offered.last.press("Enter")
@@ -193,13 +198,13 @@ def test_question_about_a_time_is_answered_by_a_button(browser: Browser, program
         expect(page.locator(".theirs .bubble").last).to_contain_text("19:00")
         expect(offered).to_have_count(0)
         go_to_memory(page)
-        add(page, "remind me to water the plants tomorrow at 8")
+        day = in_a_week()
+        add(page, f"remind me to water the plants on {day} at 8")
         plants = page.get_by_role("listitem").filter(has_text="water the plants")
         plants.get_by_role("button", name="20:00").press("Enter")
         expect(plants).to_contain_text(", 20:00")
         expect(plants.get_by_role("button", name=times)).to_have_count(0)
-        tomorrow = from_micros(system_clock(), "Europe/Lisbon").date() + timedelta(days=1)
-        page.goto(f"{page.url.partition('/memory')[0]}/days/{tomorrow}")
+        page.goto(f"{page.url.partition('/memory')[0]}/days/{day}")
         expect(page.get_by_role("main")).to_contain_text("water the plants")
 
     assert complaints == []
