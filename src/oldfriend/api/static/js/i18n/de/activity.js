@@ -42,7 +42,7 @@ export default {
   tool_status_expired: "nicht rechtzeitig beantwortet",
   tool_status_dropped: "nicht beantwortet",
   settings_audit: "Was ich für dich getan habe",
-  settings_audit_lead: "Jeder Aufruf eines Modells, jedes Werkzeug, jede Löschung, was ich von mir aus tat und was Programme aus deinem Gedächtnis wissen wollten: womit, wozu, wie es ausging und was es gekostet hat. Auch, was nicht erlaubt war, steht hier.",
+  settings_audit_lead: "Was ich für dich getan habe, Tag für Tag. Öffne einen Tag, und du siehst alles: jeden Aufruf eines Modells, jedes Werkzeug, jede Löschung, was Programme aus deinem Gedächtnis wissen wollten, was es gekostet hat und was nicht erlaubt war.",
   audit_kind: "Zeigen",
   audit_everything: "alles",
   audit_model: "Aufrufe von Modellen",

@@ -42,7 +42,7 @@ export default {
   tool_status_expired: "not answered in time",
   tool_status_dropped: "not answered",
   settings_audit: "What I did for you",
-  settings_audit_lead: "Each call of a model, each tool, each deletion, what I did by myself and what programs asked of your memory: by what, why, how it ended and what it cost. What was not allowed stands here too.",
+  settings_audit_lead: "What I did for you, day by day. Open a day to see all of it: each call of a model, each tool, each deletion, what programs asked of your memory, what it cost, and what was not allowed.",
   audit_kind: "Show",
   audit_everything: "everything",
   audit_model: "calls of models",

@@ -42,7 +42,7 @@ export default {
   tool_status_expired: "sin respuesta a tiempo",
   tool_status_dropped: "sin respuesta",
   settings_audit: "Lo que hice por ti",
-  settings_audit_lead: "Cada llamada a un modelo, cada herramienta, cada borrado, lo que hice por mi cuenta y lo que los programas preguntaron a tu memoria: con qué, para qué, cómo acabó y cuánto costó. Aquí está también lo que no se permitió.",
+  settings_audit_lead: "Lo que hice por ti, día a día. Abre un día y lo verás todo: cada llamada a un modelo, cada herramienta, cada borrado, lo que los programas preguntaron a tu memoria, cuánto costó y lo que no se permitió.",
   audit_kind: "Mostrar",
   audit_everything: "todo",
   audit_model: "llamadas a modelos",

@@ -42,7 +42,7 @@ export default {
   tool_status_expired: "sans réponse à temps",
   tool_status_dropped: "sans réponse",
   settings_audit: "Ce que j’ai fait pour toi",
-  settings_audit_lead: "Chaque appel à un modèle, chaque outil, chaque suppression, ce que j’ai fait de moi-même et ce que des programmes ont demandé à ta mémoire : avec quoi, pourquoi, comment ça s’est terminé et combien ça a coûté. Ce qui n’a pas été permis y figure aussi.",
+  settings_audit_lead: "Ce que j’ai fait pour toi, jour après jour. Ouvre un jour pour tout voir : chaque appel à un modèle, chaque outil, chaque suppression, ce que des programmes ont demandé à ta mémoire, ce que ça a coûté et ce qui n’a pas été permis.",
   audit_kind: "Montrer",
   audit_everything: "tout",
   audit_model: "appels à des modèles",

@@ -42,7 +42,7 @@ export default {
   tool_status_expired: "没有及时回答",
   tool_status_dropped: "没有回答",
   settings_audit: "我替你做了什么",
-  settings_audit_lead: "每次调用模型、每次用工具、每次删除，还有我主动做的事，以及程序向你的记忆问了什么：用了什么、为什么、结果如何、花了多少。没被允许的也在这里。",
+  settings_audit_lead: "我每天为你做了什么。打开某一天就能看到全部：每次调用模型、每次用工具、每次删除、程序向你的记忆问了什么、花了多少，还有没被允许的。",
   audit_kind: "显示",
   audit_everything: "全部",
   audit_model: "模型调用",
