@@ -29,7 +29,7 @@ QUOTE_EDGES: Final = " \t\n.,;:!?…¡¿。，；：！？"
 QUOTE: Final = re.compile(r"[“„«‘「\"]([^“”„«»‘’「」\"]+)[”“»’」\"]")
 """What stands between quotation marks, such as “I live in Leeds”."""
 SENTENCE_ENDS: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
-MAX_FRAME_CHARS: Final = 60
+MAX_FRAME_CHARS: Final = 50
 """A reply that says no more than this beside its quotes only quotes."""
 MAX_TURN_SPAN: Final = HOUR
 """All messages of one turn are said within less."""
