@@ -1,14 +1,23 @@
-"""Quantities: numbers with their units as people write them, read from tokens."""
+"""Quantities: numbers with their units as people write them, and the measures that they fit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from oldfriend.measurements.lexicon import CLOCK_CLASS, NUMBER_CLASS, MeasureLexicon, Token
+from oldfriend.measurements.lexicon import (
+    CLOCK_CLASS,
+    NEGATIVE_CLASS,
+    NUMBER_CLASS,
+    MeasureLexicon,
+    Token,
+)
+from oldfriend.measurements.measures import Measure, is_plausible, to_compared
 from oldfriend.measurements.units import CURRENCIES, convert_float
 
 HALF: Final = 0.5
 THOUSAND: Final = 1000
+LOW_PRESSURE: Final = 30
+"""A blood pressure below this is told in centimeters, as 12/8."""
 DIGITS_OF_THOUSANDS: Final = 3
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2100
@@ -72,6 +81,8 @@ def read_money(tokens: Sequence[Token], at: int, lexicon: MeasureLexicon) -> Qua
     if tokens[at].unit not in CURRENCIES or not is_digits(tokens, at + 1):
         return None
     value, other = parse_number(tokens[at + 1].text, lexicon)
+    if tokens[at + 1].is_any(NEGATIVE_CLASS):
+        value, other = -value, -other
     return Quantity(value=value, other_value=other, unit=tokens[at].unit, first=at, end=at + 2)
 
 
@@ -96,6 +107,8 @@ def read_quantity(tokens: Sequence[Token], at: int, lexicon: MeasureLexicon) -> 
         value, other, end = value + HALF, other + HALF, end + 1
     if is_kind(tokens, end, "thousand"):
         value, other, end, is_thousands = value * THOUSAND, other * THOUSAND, end + 1, True
+    if tokens[at].is_any(NEGATIVE_CLASS):
+        value, other = -value, -other
     if is_kind(tokens, end, "slash") and is_kind(tokens, end + 1, NUMBER_CLASS):
         pair, end = parse_number(tokens[end + 1].text, lexicon)[0], end + 2
     if has_unit(tokens, end):
@@ -216,3 +229,53 @@ def is_year(quantity: Quantity) -> bool:
     """Tell whether a bare number may be a year."""
     is_bare = quantity.unit is None and quantity.pair_value is None
     return is_bare and FIRST_YEAR <= quantity.value <= LAST_YEAR
+
+
+def fits(measure: Measure, quantity: Quantity, cue: int) -> bool:
+    """Tell whether a quantity can be of a measure, by its unit and form."""
+    if measure.is_pair or measure.scale:
+        is_right = quantity.pair_value is not None
+        if measure.scale:
+            is_right = quantity.pair_value == measure.scale or (
+                quantity.pair_value is None and quantity.value <= measure.scale
+            )
+        points = {"min"} if measure.scale else set()  # "9分" are points or minutes
+        return is_right and quantity.unit in {None, measure.unit, *points}
+    if quantity.pair_value is not None:
+        return False
+    if quantity.unit is None:
+        is_distance = bool(measure.second_unit)
+        return (is_distance and quantity.is_thousands) or not measure.needs_unit
+    if not measure.unit:
+        return False
+    is_next = abs(cue - quantity.end) <= 1
+    return to_compared(measure, 1, quantity.unit) is not None or (
+        quantity.unit == "min" and measure.unit == "bpm" and is_next
+    )
+
+
+def choose_values(measure: Measure, quantity: Quantity, unit: str) -> tuple[float, ...]:
+    """Return the values that a quantity may have, the likelier first."""
+    if quantity.is_thousands and unit == "km" and measure.second_unit:
+        return (quantity.value / 1000,)  # "10k" is a distance in kilometers
+    if measure.is_pair:
+        return (quantity.value * (10 if abs(quantity.value) < LOW_PRESSURE else 1),)
+    if not (measure.unit or measure.is_money):  # a count is never broken
+        return (max(quantity.value, quantity.other_value),)
+    return quantity.value, quantity.other_value
+
+
+def is_like(measure: Measure, one: Quantity, other: Quantity) -> bool:
+    """Tell whether another bare number can be a value of the same measure."""
+    unit = one.unit or measure.choose_unit(one.value)
+    is_bare = other.unit is None and fits(measure, other, other.first)
+    return is_bare and any(
+        is_plausible(measure, each, unit) for each in choose_values(measure, other, unit)
+    )
+
+
+def is_of_something(tokens: Sequence[Token], measure: Measure) -> bool:
+    """Tell whether a number is of a thing: 4 kg of flour."""
+    if not tokens or not tokens[0].is_any("of"):
+        return False
+    return not (len(tokens) > 1 and measure.name in tokens[1].cues)
