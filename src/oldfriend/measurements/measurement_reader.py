@@ -10,12 +10,10 @@ from datetime import date, timedelta
 from typing import Final
 
 from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.measurements.clauses import OF_TIME, is_nearly_done, names_time, split_clauses
 from oldfriend.measurements.lexicon import (
-    BREAK_CLASS,
-    CLAUSE_BREAKS,
     NUMBER_CLASS,
     OTHER_CLASS,
-    SENTENCE_BREAKS,
     MeasureLexicon,
     Token,
 )
@@ -25,18 +23,16 @@ from oldfriend.measurements.quantities import (
     Quantity,
     add_joined,
     choose_values,
-    continues_list,
     find_quantities,
     fits,
     is_in_date,
-    is_like,
+    is_meant_too,
     is_of_something,
     is_year,
 )
 from oldfriend.measurements.units import convert_float
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
 
-OF_TIME: Final = ("fill", "times", "months", "last_night")
 OWN: Final = ("me", "my", *OF_TIME)
 RELATED: Final = {"steps": ("walking", "running")}
 """Measures whose words may stand beside the word of another: "walked 8,400 steps"."""
@@ -105,12 +101,7 @@ def read_message(text: str, moment: Moment, lexicon: MeasureLexicon) -> ReadMess
         clause = each.reader
         is_own_sentence = each.begins_sentence or is_own_sentence
         is_told = (is_own_sentence or clause.names_person) and not each.is_of_other_time
-        found = clause.read() if is_told else None
-        if announced is not None and (found is None or not found.is_named):
-            found = clause.read_announced(*announced) or found
-        if is_told and latest is not None and (found is None or not found.is_named):
-            found = clause.read_continued(latest) or found
-        latest = found
+        found = latest = read_clause(clause, announced, latest, is_told=is_told)
         is_announced = found is None and (is_own_sentence or clause.names_person)
         announced = clause.find_announced() if is_announced else None
         second = clause.read_second(measured[-1]) if found is None and measured else None
@@ -129,6 +120,23 @@ def read_message(text: str, moment: Moment, lexicon: MeasureLexicon) -> ReadMess
     if not kept or len(measured) > MAX_MEASURED:
         return None
     return ReadMessage(measured=kept, is_whole=is_whole, lexicon=lexicon, rest=rest)
+
+
+def read_clause(
+    clause: "ClauseReader",
+    announced: tuple[Measure, date] | None,
+    before: ReadMeasurement | None,
+    *,
+    is_told: bool,
+) -> ReadMeasurement | None:
+    """Return the number of a clause: its own, or one of what the clause before it names."""
+    found = clause.read() if is_told else None
+    if found is not None and found.is_named:
+        return found
+    if announced is not None:
+        return clause.read_announced(*announced) or found
+    continued = clause.read_continued(before) if is_told and before is not None else None
+    return continued or found
 
 
 def read_earlier(
@@ -186,59 +194,6 @@ def list_clauses(
     ]
 
 
-def split_clauses(tokens: Sequence[Token]) -> Iterator[tuple[bool, list[Token]]]:
-    """Yield the clauses, and for each whether a sentence begins with it."""
-    gathered: list[Token] = []
-    is_new_sentence = True
-    for at, token in enumerate(tokens):
-        is_end = token.is_any(BREAK_CLASS) and token.text != "?"
-        if token.text in CLAUSE_BREAKS and all(each.is_any(*OF_TIME) for each in gathered):
-            continue  # "Yesterday, 5 km"
-        is_joint = token.is_any("joints") and not continues_list(gathered, tokens[at + 1 :])
-        if is_end or (is_joint and gathered and begins_clause(gathered, tokens, at + 1)):
-            if gathered:
-                yield is_new_sentence, gathered
-                is_new_sentence = False
-            is_new_sentence = is_new_sentence or token.text in SENTENCE_BREAKS
-            gathered = []
-        else:
-            gathered.append(token)
-    if gathered:
-        yield is_new_sentence, gathered
-
-
-def begins_clause(before: Sequence[Token], tokens: Sequence[Token], at: int) -> bool:
-    """Tell whether what follows a joint is a clause of its own, such as a wish or a request."""
-    is_other = at < len(tokens) and tokens[at].is_any("not_told") and not tokens[at].cues
-    return is_other or has_own_number(tokens, at) or is_of_other_time(before, tokens[at:])
-
-
-def is_of_other_time(before: Sequence[Token], after: Sequence[Token]) -> bool:
-    """Tell whether a number and its time stand on both sides: "5 km yesterday and 6 km today"."""
-    end = next((at for at, each in enumerate(after) if each.is_any(BREAK_CLASS, "joints")), None)
-    return all(
-        any(each.is_any(NUMBER_CLASS) for each in side) and names_time(side)
-        for side in (before, after[:end])
-    )
-
-
-def names_time(tokens: Sequence[Token]) -> bool:
-    """Tell whether some words say when."""
-    return any(each.is_any("times", "months") for each in tokens)
-
-
-def has_own_number(tokens: Sequence[Token], at: int) -> bool:
-    """Tell whether a clause with a measure or a subject of its own begins at a place."""
-    for token in tokens[at:]:
-        if token.is_any(BREAK_CLASS, "joints"):
-            return False
-        if token.cues or token.is_any("me"):
-            return True
-        if token.unit is not None and not any(each.cues for each in tokens[at:]):
-            return False
-    return False
-
-
 @dataclass(slots=True, kw_only=True)
 class ClauseReader:
     """Reads one clause."""
@@ -281,7 +236,7 @@ class ClauseReader:
         """Return the number that it tells; None if it tells none, or not surely the person's."""
         if any(each.is_any("not_told") and not each.cues for each in self.tokens):
             return None
-        if self._is_nearly_done():
+        if is_nearly_done(self.tokens):
             return None
         quantities = self.find_quantities()
         if not quantities:
@@ -346,7 +301,6 @@ class ClauseReader:
         quantity = next((each for each in quantities if fits(measure, each, cue)), None)
         if quantity is None or self._is_counted_otherwise(measure, quantity):
             return None
-        whole = quantity
         if measure.is_summed:
             quantity = add_joined(quantity, quantities, self.tokens)
         first = min(cue, quantity.first)
@@ -365,43 +319,13 @@ class ClauseReader:
         if quantity.end > cue and is_of_something(self.tokens[quantity.end :], measure):
             return None
         second = self._find_second(measure, quantity, quantities)
-        others = [each for each in quantities if each not in (second, whole)]
-        if any(self._is_meant_too(measure, quantity, each) for each in others):
-            return None
-        if any(is_year(each) for each in quantities if each not in (quantity, second)):
+        others = [each for each in quantities if each is not second]
+        if any(is_meant_too(measure, quantity, each, self.tokens) for each in others):
             return None
         self.has_more = any(each.is_any(OTHER_CLASS) for each in rest)
         if self.has_more and not self.is_dated and not self.moment.is_surely_told:
             return None  # what is not understood may say when else it was
         return self._build(measure, quantity, day, second=second)
-
-    def _is_nearly_done(self) -> bool:
-        """Tell whether it was not done at all: "almost ran 5 km", but not "ran almost 5 km"."""
-        for at, token in enumerate(self.tokens):
-            behind = self.tokens[at + 1 :]
-            if token.is_any("nearly"):
-                known = (each for each in behind if each.cues or each.is_any(NUMBER_CLASS))
-                named = next(known, None)
-                if named is not None and named.cues:
-                    return True
-            if token.is_any("nearly_apart") and behind[2:] and behind[0].is_any(NUMBER_CLASS):
-                cues = behind[2].cues if behind[1].unit else frozenset()
-                if any(MEASURES[each].second_unit for each in cues):
-                    return True
-        return False
-
-    def _is_meant_too(self, measure: Measure, one: Quantity, other: Quantity) -> bool:
-        """Tell whether another number may be meant instead or besides, as in "5-6 km"."""
-        if one.first <= other.first < one.end:
-            return False
-        early, late = (one, other) if one.first < other.first else (other, one)
-        between = self.tokens[early.end : late.first]
-        if other.unit is not None and fits(measure, other, other.first):
-            return not between or any(each.is_any("joints") for each in between)
-        is_near = len(between) <= 1 and not any(each.cues for each in between)
-        if not is_near or early.unit is not None or late is other:
-            return is_near and one.unit is None and is_like(measure, one, other)
-        return True
 
     def _is_counted_otherwise(self, measure: Measure, quantity: Quantity) -> bool:
         """Tell whether the word behind a round number names what it counts: "8.4k steps"."""
@@ -433,7 +357,7 @@ class ClauseReader:
         at = next((at for at, each in enumerate(self.tokens) if each.cues), None)
         if at is None or any(each.is_any("not_told") for each in self.tokens):
             return None
-        if self._is_nearly_done():
+        if is_nearly_done(self.tokens):
             return None
         cues, is_known = self.tokens[at].cues, self._are_all(self.tokens[:at], *OWN)
         if not is_known or self._is_of_other_time(at) or self.find_quantities():

@@ -55,15 +55,6 @@ def add_joined(quantity: Quantity, others: Sequence[Quantity], tokens: Sequence[
     return replace(quantity, value=total, other_value=total, end=end)
 
 
-def continues_list(before: Sequence[Token], after: Sequence[Token]) -> bool:
-    """Tell whether a joint stands between two amounts of one verb: "5 km und 3 Meilen gelaufen"."""
-    if not before or len(after) <= 1 or any(each.cues for each in before):
-        return False
-    one, other = before[-1].unit, after[1].unit
-    is_alike = one is not None and other is not None and convert_float(1, other, one) is not None
-    return is_alike and after[0].is_any(NUMBER_CLASS)
-
-
 def find_quantities(tokens: Sequence[Token], lexicon: MeasureLexicon) -> list[Quantity]:
     """Return the quantities in order; a number that belongs to a date is none."""
     found: list[Quantity] = []
@@ -80,9 +71,7 @@ def read_money(tokens: Sequence[Token], at: int, lexicon: MeasureLexicon) -> Qua
     """Read an amount whose currency stands before it, as in "$50"; None for any other."""
     if tokens[at].unit not in CURRENCIES or not is_digits(tokens, at + 1):
         return None
-    value, other = parse_number(tokens[at + 1].text, lexicon)
-    if tokens[at + 1].is_any(NEGATIVE_CLASS):
-        value, other = -value, -other
+    value, other = read_number(tokens[at + 1], lexicon)
     return Quantity(value=value, other_value=other, unit=tokens[at].unit, first=at, end=at + 2)
 
 
@@ -101,14 +90,12 @@ def read_quantity(tokens: Sequence[Token], at: int, lexicon: MeasureLexicon) -> 
     is_article = tokens[at].text in lexicon.numbers and is_digits(tokens, at + 1)  # "un 4"
     if is_article or not tokens[at].is_any(NUMBER_CLASS) or is_in_date(tokens, at):
         return None
-    value, other = parse_number(tokens[at].text, lexicon)
+    value, other = read_number(tokens[at], lexicon)
     end, unit, is_thousands, pair = at + 1, None, False, None
     if is_kind(tokens, end, "and_half"):
         value, other, end = value + HALF, other + HALF, end + 1
     if is_kind(tokens, end, "thousand"):
         value, other, end, is_thousands = value * THOUSAND, other * THOUSAND, end + 1, True
-    if tokens[at].is_any(NEGATIVE_CLASS):
-        value, other = -value, -other
     if is_kind(tokens, end, "slash") and is_kind(tokens, end + 1, NUMBER_CLASS):
         pair, end = parse_number(tokens[end + 1].text, lexicon)[0], end + 2
     if has_unit(tokens, end):
@@ -196,6 +183,13 @@ def is_in_date(tokens: Sequence[Token], at: int) -> bool:
 SPACES: Final = str.maketrans("", "", "' \u00a0\u202f")
 
 
+def read_number(token: Token, lexicon: MeasureLexicon) -> tuple[float, float]:
+    """Return a number with its sign, and what it is if its separator means the other thing."""
+    sign = -1 if token.is_any(NEGATIVE_CLASS) else 1
+    value, other = parse_number(token.text, lexicon)
+    return sign * value, sign * other
+
+
 def parse_number(text: str, lexicon: MeasureLexicon) -> tuple[float, float]:
     """Return a number, and what it is if its separator means the other thing."""
     if text in lexicon.numbers:
@@ -263,6 +257,22 @@ def choose_values(measure: Measure, quantity: Quantity, unit: str) -> tuple[floa
     if not (measure.unit or measure.is_money):  # a count is never broken
         return (max(quantity.value, quantity.other_value),)
     return quantity.value, quantity.other_value
+
+
+def is_meant_too(measure: Measure, one: Quantity, other: Quantity, tokens: Sequence[Token]) -> bool:
+    """Tell whether another number may be meant instead or besides, as in "5-6 km"; or is a year."""
+    if one.first <= other.first < one.end:
+        return False
+    if is_year(other):
+        return True
+    early, late = (one, other) if one.first < other.first else (other, one)
+    between = tokens[early.end : late.first]
+    if other.unit is not None and fits(measure, other, other.first):
+        return not between or any(each.is_any("joints") for each in between)
+    is_near = len(between) <= 1 and not any(each.cues for each in between)
+    if not is_near or early.unit is not None or late is other:
+        return is_near and one.unit is None and is_like(measure, one, other)
+    return True
 
 
 def is_like(measure: Measure, one: Quantity, other: Quantity) -> bool:
