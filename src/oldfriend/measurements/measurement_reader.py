@@ -10,7 +10,6 @@ from datetime import date, timedelta
 from typing import Final
 
 from oldfriend.domain.clock import Micros, from_micros
-from oldfriend.measurements.clauses import OF_TIME, is_nearly_done, names_time, split_clauses
 from oldfriend.measurements.lexicon import (
     NUMBER_CLASS,
     OTHER_CLASS,
@@ -20,6 +19,7 @@ from oldfriend.measurements.lexicon import (
 from oldfriend.measurements.measures import MEASURES, Measure, is_plausible
 from oldfriend.measurements.quantities import (
     LOW_PRESSURE,
+    OF_TIME,
     Quantity,
     add_joined,
     choose_values,
@@ -27,8 +27,11 @@ from oldfriend.measurements.quantities import (
     fits,
     is_in_date,
     is_meant_too,
+    is_nearly_done,
     is_of_something,
     is_year,
+    names_time,
+    split_clauses,
 )
 from oldfriend.measurements.units import convert_float
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
