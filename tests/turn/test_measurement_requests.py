@@ -430,3 +430,65 @@ async def test_number_that_is_liked_or_compared_is_not_kept(talk: Talk, text: st
     """Nobody has slept so long."""
     await say(talk, text)
     assert await kept(talk, "sleep") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("i ran -5 km", "running"),
+        ("weight -70 kg", "weight"),
+        ("gewicht -70 kg", "weight"),
+        ("peso -70 kg", "weight"),
+        ("j'ai couru -5 km", "running"),
+        ("我跑了-5公里", "running"),
+    ],
+)
+async def test_number_below_zero_is_not_kept_without_its_sign(
+    talk: Talk, text: str, name: str
+) -> None:
+    """It is said that it can hardly be right."""
+    outcome = await say(talk, text)
+
+    assert await kept(talk, name) == []
+    assert outcome.reply is not None
+    assert re.search(r"[-−](5|70)", outcome.reply.text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i ran 5 km yesterday and 6 km today",
+        "ich bin gestern 5 km und heute 6 km gelaufen",
+        "ayer corrí 5 km y hoy 6 km",
+        "j'ai couru 5 km hier et 6 km aujourd'hui",
+        "昨天跑了5公里，今天6公里",
+    ],
+)
+async def test_numbers_of_two_days_are_both_kept(talk: Talk, text: str) -> None:
+    """Each on its day."""
+    await say(talk, text)
+
+    days = {each.day: each.value for each in await kept(talk, "running")}
+    assert days == {today(talk): 6.0, today(talk) - timedelta(days=1): 5.0}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i almost ran 5 km",
+        "fast 5 km gelaufen",
+        "casi corrí 5 km",
+        "j'ai presque couru 5 km",
+        "差点跑了5公里",
+        "ran 5-6 km",
+        "5-6 km gelaufen",
+        "corrí 5-6 km",
+        "j'ai couru 5-6 km",
+        "跑了5-6公里",
+    ],
+)
+async def test_what_was_almost_done_or_is_a_range_is_not_kept(talk: Talk, text: str) -> None:
+    """Which number it was, if any, nobody has said."""
+    await say(talk, text)
+
+    assert await kept(talk, "running") == []

@@ -102,7 +102,7 @@ def read_amounts(text: str, tokens: Sequence[Token], language: str) -> list[Told
         is_below = any(one.start in negative for one in tokens[each.first : each.end])
         found.append(
             ToldAmount(
-                value=-value if is_below else value,
+                value=-abs(value) if is_below else abs(value),
                 unit=unit,
                 noun=stem_word(word, language) if word else "",
                 word=word,

@@ -18,8 +18,10 @@ CLOCK: Final = re.compile(r"\d{1,2}:\d{2}(?!\d)")
 DATE: Final = re.compile(r"(?<!\d)(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4})(?!\d)")
 WORD: Final = re.compile(r"[^\W\d_]+")
 APOSTROPHES: Final = str.maketrans("\u2019\u2018\u02bc", "'''")
-FULL_WIDTH: Final = str.maketrans("，。！？：；／　", ",.!?:;/ ")
+FULL_WIDTH: Final = str.maketrans("，。！？：；／　－", ",.!?:;/ -")
+MINUS_SIGNS: Final = "-\u2212\u2013"
 NUMBER_CLASS, CLOCK_CLASS, OTHER_CLASS, BREAK_CLASS = "number", "clock", "other", "break"
+NEGATIVE_CLASS: Final = "negative"
 SENTENCE_BREAKS: Final = ".!?;\n"
 CLAUSE_BREAKS: Final = ","
 WORD_CLASSES: Final = (
@@ -40,6 +42,8 @@ WORD_CLASSES: Final = (
     "and_half",
     "half_of",
     "slash",
+    "nearly",
+    "nearly_apart",
     "last_night",
     "ask",
     "average",
@@ -118,9 +122,9 @@ class MeasureLexicon:
             return Token(text=clock[0], start=at, end=clock.end(), classes=classes)
         number = NUMBER.match(text, at)
         if number is not None:
-            return Token(
-                text=number[0], start=at, end=number.end(), classes=frozenset({NUMBER_CLASS})
-            )
+            signs = {NEGATIVE_CLASS} if is_negative(text, at) else set()
+            kinds = frozenset({NUMBER_CLASS, *signs})
+            return Token(text=number[0], start=at, end=number.end(), classes=kinds)
         for word, classes in self.entries.get(text[at], ()):
             if text.startswith(word, at) and is_whole_word(text, at, at + len(word)):
                 return Token(text=word, start=at, end=at + len(word), classes=classes)
@@ -151,6 +155,13 @@ def is_whole_word(text: str, start: int, end: int) -> bool:
     is_open_before = start > 0 and is_letter(first) and is_letter(text[start - 1])
     is_open_after = end < len(text) and is_letter(last) and is_letter(text[end])
     return not (is_open_before or is_open_after)
+
+
+def is_negative(text: str, at: int) -> bool:
+    """Tell whether a number has a minus sign, not the dash of "5-6 km" or "weight-70 kg"."""
+    if at == 0 or text[at - 1] not in MINUS_SIGNS:
+        return False
+    return at == 1 or not (text[at - 2].isdigit() or is_letter(text[at - 2]))
 
 
 def is_letter(character: str) -> bool:

@@ -11,33 +11,35 @@ from typing import Final
 
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.measurements.lexicon import (
-    BREAK_CLASS,
-    CLAUSE_BREAKS,
     NUMBER_CLASS,
     OTHER_CLASS,
-    SENTENCE_BREAKS,
     MeasureLexicon,
     Token,
 )
-from oldfriend.measurements.measures import MEASURES, Measure, is_plausible, to_compared
+from oldfriend.measurements.measures import MEASURES, Measure, is_plausible
 from oldfriend.measurements.quantities import (
+    LOW_PRESSURE,
+    OF_TIME,
     Quantity,
     add_joined,
-    continues_list,
+    choose_values,
     find_quantities,
+    fits,
     is_in_date,
+    is_meant_too,
+    is_nearly_done,
+    is_of_something,
     is_year,
+    names_time,
+    split_clauses,
 )
 from oldfriend.measurements.units import convert_float
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
 
-OF_TIME: Final = ("fill", "times", "months", "last_night")
 OWN: Final = ("me", "my", *OF_TIME)
 RELATED: Final = {"steps": ("walking", "running")}
 """Measures whose words may stand beside the word of another: "walked 8,400 steps"."""
 CALENDAR_UNITS: Final = frozenset({"d", "wk", "mo", "y"})
-LOW_PRESSURE: Final = 30
-"""A blood pressure below this is told in centimeters, as 12/8."""
 MAX_MEASURED: Final = 12
 """Numbers that are read from one message."""
 
@@ -94,16 +96,15 @@ def read_message(text: str, moment: Moment, lexicon: MeasureLexicon) -> ReadMess
     left: list[MeasureClause] = []
     is_whole, is_own_sentence = True, True
     announced: tuple[Measure, date] | None = None
+    latest: ReadMeasurement | None = None  # of the clause before
     all_tokens = lexicon.split_tokens(text)
     if any(each.is_any("long_ago") for each in all_tokens):
         return None
     for each in list_clauses(text, all_tokens, moment, lexicon):
-        clause, tokens = each.reader, each.reader.tokens
+        clause = each.reader
         is_own_sentence = each.begins_sentence or is_own_sentence
         is_told = (is_own_sentence or clause.names_person) and not each.is_of_other_time
-        found = clause.read() if is_told else None
-        if announced is not None and (found is None or not found.is_named):
-            found = clause.read_announced(*announced) or found
+        found = latest = read_clause(clause, announced, latest, is_told=is_told)
         is_announced = found is None and (is_own_sentence or clause.names_person)
         announced = clause.find_announced() if is_announced else None
         second = clause.read_second(measured[-1]) if found is None and measured else None
@@ -111,18 +112,48 @@ def read_message(text: str, moment: Moment, lexicon: MeasureLexicon) -> ReadMess
         if second is not None:
             measured[-1] = second
         elif found is None:
-            is_whole = is_whole and not any(each.is_any(OTHER_CLASS, "not_told") for each in tokens)
-            is_whole = is_whole and not find_quantities(tokens, lexicon)
             left.append(each)
         else:
-            measured.append(found)
+            measured.extend([*read_earlier(left, each, found), found])
             is_whole = is_whole and not clause.has_more
+    is_whole = is_whole and all(each.tells_nothing for each in left)
     is_alone = is_whole and len(measured) == 1
     kept = tuple(each for each in measured if each.is_named or is_alone)
     rest = "" if is_whole else " ".join(text[each.start : each.end].strip() for each in left)
     if not kept or len(measured) > MAX_MEASURED:
         return None
     return ReadMessage(measured=kept, is_whole=is_whole, lexicon=lexicon, rest=rest)
+
+
+def read_clause(
+    clause: "ClauseReader",
+    announced: tuple[Measure, date] | None,
+    before: ReadMeasurement | None,
+    *,
+    is_told: bool,
+) -> ReadMeasurement | None:
+    """Return the number of a clause: its own, or one of what the clause before it names."""
+    found = clause.read() if is_told else None
+    if found is not None and found.is_named:
+        return found
+    if announced is not None:
+        return clause.read_announced(*announced) or found
+    continued = clause.read_continued(before) if is_told and before is not None else None
+    return continued or found
+
+
+def read_earlier(
+    left: list["MeasureClause"], clause: "MeasureClause", found: ReadMeasurement
+) -> Iterator[ReadMeasurement]:
+    """Yield, and no longer leave, the number before a clause that alone names what it is of.
+
+    As in "gestern 5 km und heute 6 km gelaufen".
+    """
+    if left and left[-1].end == clause.start and not clause.begins_sentence:
+        earlier = left[-1].reader.read_continued(found)
+        if earlier is not None:
+            left.pop()
+            yield earlier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +165,13 @@ class MeasureClause:
     end: int
     begins_sentence: bool
     is_of_other_time: bool  # its sentence tells of no single day
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether it has neither a word that is not known nor a number."""
+        tokens = self.reader.tokens
+        is_known = not any(each.is_any(OTHER_CLASS, "not_told") for each in tokens)
+        return is_known and not find_quantities(tokens, self.reader.lexicon)
 
 
 def list_clauses(
@@ -157,45 +195,6 @@ def list_clauses(
         )
         for at, (sentence, is_new, reader) in enumerate(readers)
     ]
-
-
-def split_clauses(tokens: Sequence[Token]) -> Iterator[tuple[bool, list[Token]]]:
-    """Yield the clauses, and for each whether a sentence begins with it."""
-    gathered: list[Token] = []
-    is_new_sentence = True
-    for at, token in enumerate(tokens):
-        is_end = token.is_any(BREAK_CLASS) and token.text != "?"
-        if token.text in CLAUSE_BREAKS and all(each.is_any(*OF_TIME) for each in gathered):
-            continue  # "Yesterday, 5 km"
-        is_joint = token.is_any("joints") and not continues_list(gathered, tokens[at + 1 :])
-        if is_end or (is_joint and begins_clause(tokens, at + 1) and gathered):
-            if gathered:
-                yield is_new_sentence, gathered
-                is_new_sentence = False
-            is_new_sentence = is_new_sentence or token.text in SENTENCE_BREAKS
-            gathered = []
-        else:
-            gathered.append(token)
-    if gathered:
-        yield is_new_sentence, gathered
-
-
-def begins_clause(tokens: Sequence[Token], at: int) -> bool:
-    """Tell whether what follows a joint is a clause of its own, such as a wish or a request."""
-    is_other = at < len(tokens) and tokens[at].is_any("not_told") and not tokens[at].cues
-    return is_other or has_own_number(tokens, at)
-
-
-def has_own_number(tokens: Sequence[Token], at: int) -> bool:
-    """Tell whether a clause with a measure or a subject of its own begins at a place."""
-    for token in tokens[at:]:
-        if token.is_any(BREAK_CLASS, "joints"):
-            return False
-        if token.cues or token.is_any("me"):
-            return True
-        if token.unit is not None and not any(each.cues for each in tokens[at:]):
-            return False
-    return False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -239,6 +238,8 @@ class ClauseReader:
     def read(self) -> ReadMeasurement | None:
         """Return the number that it tells; None if it tells none, or not surely the person's."""
         if any(each.is_any("not_told") and not each.cues for each in self.tokens):
+            return None
+        if is_nearly_done(self.tokens):
             return None
         quantities = self.find_quantities()
         if not quantities:
@@ -286,6 +287,8 @@ class ClauseReader:
         second = self._find_second(first.measure, None, quantities)
         if second is None or not self._are_all(rest, *OWN):
             return None
+        if self.has_time and self.read_day(quantities) != first.day:
+            return None
         return replace(first, second_value=second.value, second_unit=second.unit or "")
 
     def _is_of_other_time(self, cue: int) -> bool:
@@ -319,7 +322,8 @@ class ClauseReader:
         if quantity.end > cue and is_of_something(self.tokens[quantity.end :], measure):
             return None
         second = self._find_second(measure, quantity, quantities)
-        if any(is_year(each) for each in quantities if each not in (quantity, second)):
+        others = [each for each in quantities if each is not second]
+        if any(is_meant_too(measure, quantity, each, self.tokens) for each in others):
             return None
         self.has_more = any(each.is_any(OTHER_CLASS) for each in rest)
         if self.has_more and not self.is_dated and not self.moment.is_surely_told:
@@ -356,6 +360,8 @@ class ClauseReader:
         at = next((at for at, each in enumerate(self.tokens) if each.cues), None)
         if at is None or any(each.is_any("not_told") for each in self.tokens):
             return None
+        if is_nearly_done(self.tokens):
+            return None
         cues, is_known = self.tokens[at].cues, self._are_all(self.tokens[:at], *OWN)
         if not is_known or self._is_of_other_time(at) or self.find_quantities():
             return None
@@ -374,6 +380,25 @@ class ClauseReader:
         if day is None or not self._are_all(rest, *OWN, "it"):
             return None
         return self._build(measure, quantity, day)
+
+    def read_continued(self, other: ReadMeasurement) -> ReadMeasurement | None:
+        """Return a value of another time that only the clause beside it names: "and 6 km today"."""
+        if not (self.has_time and other.has_time):
+            return None
+        quantities = self.find_quantities()
+        quantity = next(
+            (each for each in quantities if fits(other.measure, each, each.first)), None
+        )
+        if quantity is None:
+            return None
+        second = self._find_second(other.measure, quantity, quantities)
+        inside = {at for each in (quantity, second) if each for at in range(each.first, each.end)}
+        rest = [each for at, each in enumerate(self.tokens) if at not in inside]
+        day = self.read_day(quantities)
+        is_only = len(quantities) == 1 + (second is not None)
+        if day is None or not is_only or not self._are_all(rest, *OWN, "it", "of"):
+            return None
+        return self._build(other.measure, quantity, day, second=second, is_named=other.is_named)
 
     def _build(
         self,
@@ -397,7 +422,7 @@ class ClauseReader:
         second_value = second.value if second is not None else None
         second_unit = (second.unit or "") if second is not None else ""
         if measure.is_pair:
-            factor = 10 if quantity.value < LOW_PRESSURE else 1
+            factor = 10 if abs(quantity.value) < LOW_PRESSURE else 1
             second_value, second_unit = factor * (quantity.pair_value or 0), unit
         return ReadMeasurement(
             measure=measure,
@@ -414,7 +439,7 @@ class ClauseReader:
     @property
     def has_time(self) -> bool:
         """Whether it says when."""
-        return any(each.is_any("times", "months") for each in self.tokens)
+        return names_time(self.tokens)
 
     def _find_second(
         self, measure: Measure, quantity: Quantity | None, quantities: Sequence[Quantity]
@@ -477,44 +502,3 @@ def last_year(day: date) -> date:
         return day.replace(year=day.year - 1)
     except ValueError:  # 29 February
         return day - timedelta(days=366)
-
-
-def fits(measure: Measure, quantity: Quantity, cue: int) -> bool:
-    """Tell whether a quantity can be of a measure, by its unit and form."""
-    if measure.is_pair or measure.scale:
-        is_right = quantity.pair_value is not None
-        if measure.scale:
-            is_right = quantity.pair_value == measure.scale or (
-                quantity.pair_value is None and quantity.value <= measure.scale
-            )
-        points = {"min"} if measure.scale else set()  # "9分" are points or minutes
-        return is_right and quantity.unit in {None, measure.unit, *points}
-    if quantity.pair_value is not None:
-        return False
-    if quantity.unit is None:
-        is_distance = bool(measure.second_unit)
-        return (is_distance and quantity.is_thousands) or not measure.needs_unit
-    if not measure.unit:
-        return False
-    is_next = abs(cue - quantity.end) <= 1
-    return to_compared(measure, 1, quantity.unit) is not None or (
-        quantity.unit == "min" and measure.unit == "bpm" and is_next
-    )
-
-
-def choose_values(measure: Measure, quantity: Quantity, unit: str) -> tuple[float, ...]:
-    """Return the values that a quantity may have, the likelier first."""
-    if quantity.is_thousands and unit == "km" and measure.second_unit:
-        return (quantity.value / 1000,)  # "10k" is a distance in kilometers
-    if measure.is_pair:
-        return (quantity.value * (10 if quantity.value < LOW_PRESSURE else 1),)
-    if not (measure.unit or measure.is_money):  # a count is never broken
-        return (max(quantity.value, quantity.other_value),)
-    return quantity.value, quantity.other_value
-
-
-def is_of_something(tokens: Sequence[Token], measure: Measure) -> bool:
-    """Tell whether a number is of a thing: 4 kg of flour."""
-    if not tokens or not tokens[0].is_any("of"):
-        return False
-    return not (len(tokens) > 1 and measure.name in tokens[1].cues)

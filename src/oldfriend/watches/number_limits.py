@@ -15,10 +15,9 @@ from oldfriend.measurements.lexicon import (
     fold,
     get_lexicon,
 )
-from oldfriend.measurements.measurement_reader import choose_values
 from oldfriend.measurements.measures import MEASURES, Measure, build_own_measure, is_plausible
 from oldfriend.measurements.number_source import NumberSource
-from oldfriend.measurements.quantities import Quantity, find_quantities
+from oldfriend.measurements.quantities import Quantity, choose_values, find_quantities
 from oldfriend.measurements.units import CONCENTRATIONS, CURRENCIES
 from oldfriend.watches.watch import Condition
 

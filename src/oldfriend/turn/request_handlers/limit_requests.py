@@ -25,11 +25,11 @@ from oldfriend.measurements.measurement_corrections import (
     MeasurementCorrection,
     find_marks,
 )
-from oldfriend.measurements.measurement_reader import ClauseReader, Moment, choose_values
+from oldfriend.measurements.measurement_reader import ClauseReader, Moment
 from oldfriend.measurements.measurement_store import Measurement, list_told_lately
 from oldfriend.measurements.measures import Measure, is_plausible, to_compared
 from oldfriend.measurements.number_source import NumberSource
-from oldfriend.measurements.quantities import Quantity
+from oldfriend.measurements.quantities import Quantity, choose_values
 from oldfriend.memory.message_log import list_recent_messages
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
 from oldfriend.turn.request_handlers.handler import (
