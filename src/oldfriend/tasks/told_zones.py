@@ -16,6 +16,8 @@ from oldfriend.tasks.time_words import TimeBook, TimeWord
 from oldfriend.tasks.told_time import Ambiguous, Resolved, Told, ToldZone, encode_guess
 
 MAX_PLACE_WORDS: Final = 3
+MAX_PLACE_CHARS: Final = 6
+"""Of a place before its "time", where no spaces are written."""
 _WORD: Final = re.compile(r"[ '’-]?[^\W\d_]+\.?")
 _GAP: Final = re.compile(r"[ \u00a0(]{0,3}")
 _OFFSET: Final = re.compile(
@@ -73,20 +75,19 @@ class ZoneBook:
         return found
 
     def read_before(self, text: str, words: Sequence[TimeWord]) -> list[ZoneWords]:
-        """Return the zones named directly before words of time."""
+        """Return the zones named directly before or behind words of time, without spaces."""
+        starts, ends = {each.start for each in words}, {each.end for each in words}
         found = []
-        for word in words:
-            head = text[: word.start]
-            for tail in self.time_tail.finditer(head):
-                if tail.end() != len(head):
+        for tail in self.time_tail.finditer(text):
+            for size in range(min(MAX_PLACE_CHARS, tail.start()), 1, -1):
+                start = tail.start() - size
+                if tail.end() not in starts and start not in ends:
                     continue
-                for size in range(6, 1, -1):
-                    start = tail.start() - size
-                    zone = resolve_named_zone(head[max(start, 0) : tail.start()])
-                    if start >= 0 and zone is not None:
-                        told = ToldZone(zone[0], is_sure=zone[1])
-                        found.append(ZoneWords(start, tail.end(), told))
-                        break
+                zone = resolve_named_zone(text[start : tail.start()])
+                if zone is not None:
+                    told = ToldZone(zone[0], is_sure=zone[1])
+                    found.append(ZoneWords(start, tail.end(), told))
+                    break
         return found
 
     def read_at(self, text: str, start: int, *, is_hour: bool) -> tuple[int, ToldZone] | None:
