@@ -1110,7 +1110,7 @@ async def test_hour_alone_answers_the_question_and_is_no_action(desk: Desk) -> N
 
 
 async def test_hour_of_another_zone_is_confirmed_by_the_own_clock(desk: Desk) -> None:
-    """A place behind an hour may be where it happens: the time is asked about, and "yes" sets it."""
+    """A place behind an hour may be where it happens: one asks, and "yes" sets it."""
     told = await desk.say("remind me at 5 pm EST tomorrow to call the bank")
     assert "23:00" in told or "11:00" in told or "11 pm" in told.lower()
     asked = await desk.say("remind me friday at 9:00 in tokyo to call Ken")

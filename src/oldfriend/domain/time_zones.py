@@ -6,7 +6,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from functools import cache
 from importlib import resources
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Final
 from zoneinfo import available_timezones
 
@@ -202,11 +202,16 @@ def find_like_place(word: str) -> tuple[str, ...]:
     zones = {name: countries.get(known, ()) for name, known in COUNTRY_ALIASES.items()}
     cities = {name: (zone,) for name, zone in load_zones_by_place().items() if "/" not in name}
     zones = {**countries, **zones, **cities}
-    shared = {name: len(commonprefix([name, word])) for name in zones}
+    shared = {name: count_shared(name, word) for name in zones}
     best = max(shared.values())
     if best < max(MIN_LIKE, MIN_LIKE_SHARE * len(word)):
         return ()
     return min((zones[name] for name, count in shared.items() if count == best), key=len)
+
+
+def count_shared(one: str, other: str) -> int:
+    """Count the letters with which two words begin alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def choose_only_zone(zones: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, Literal
 
 from oldfriend.domain.unicode_text import strip_accents
@@ -105,9 +105,6 @@ class TimeBook:
         self.glue = self._compile("[\\s,;:、，。.–-]*+(?:(?:" + pack["glue"] + ")[\\s,，]*+){0,3}")
         self.patterns = tuple(self._list_patterns(pack))
         self._told = [each for each in self.patterns if not is_open_end(each)]
-        self._early = self._say(
-            "(?:(?P<at>{at}){gap})?(?P<h>(?<![\\d.,:/+-])0\\d)(?P<m>[0-5][05])(?!{gap}[\\d.,:/-]\\d)"
-        )
         self._loose = tuple(self._list_patterns(pack, LOOSE_KINDS))
         self._following, self._until_lead, self._except_lead = (
             self._say(self._close(self._bound(pack[name])), is_inner=True)
@@ -122,6 +119,13 @@ class TimeBook:
             for name in ("start_lead", "start_tail", "recurring", "loose_hour")
         )
         self.significant = self._say(f"(?:{pack['significant']}|{{day}}|{{month}}|{{unit}}|\\d+)")
+
+    @cached_property
+    def _early(self) -> re.Pattern[str]:
+        """An hour of four digits that begins with zero."""
+        return self._say(
+            "(?:(?P<at>{at}){gap})?(?P<h>(?<![\\d.,:/+-])0\\d)(?P<m>[0-5][05])(?!{gap}[\\d.,:/-]\\d)"
+        )
 
     def _bound(self, said: str) -> str:
         """Return a source that begins with a word, where a language has spaces."""
