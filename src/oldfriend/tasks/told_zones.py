@@ -152,7 +152,8 @@ def read_with_zones(
     zones = load_zone_book(book.language).find(book, text)
     if not zones:
         return read(text)
-    bare, places = "", []
+    bare = ""
+    places: list[tuple[int, ToldZone]] = []
     for each, after in zip(zones, [*zones[1:], None], strict=True):
         bare += text[: each.start] if not places else ""
         places.append((len(bare), each.zone))
