@@ -1107,3 +1107,14 @@ async def test_hour_alone_answers_the_question_and_is_no_action(desk: Desk) -> N
     tasks = {each.text: (each.kind, each.due_at) for each in await desk.tasks()}
     assert tasks["Tom"] == ("reminder", at("2026-11-24T20:00"))
     assert "" not in tasks
+
+
+async def test_hour_of_another_zone_is_confirmed_by_the_own_clock(desk: Desk) -> None:
+    """A place behind an hour may be where it happens: one asks, and "yes" sets it."""
+    told = await desk.say("remind me at 5 pm EST tomorrow to call the bank")
+    assert "23:00" in told or "11:00" in told or "11 pm" in told.lower()
+    asked = await desk.say("remind me friday at 9:00 in tokyo to call Ken")
+    assert "1:00" in asked
+    await desk.say("yes")
+    tasks = {each.text: each.due_at for each in await desk.tasks()}
+    assert tasks == {"call the bank": at("2026-11-25T23:00"), "call Ken": at("2026-11-27T01:00")}

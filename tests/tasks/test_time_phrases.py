@@ -187,3 +187,91 @@ def test_rule_that_is_wrong_or_too_frequent_is_refused(rule: str) -> None:
     start = from_micros(NOW, ZONE).replace(tzinfo=None)
     with pytest.raises(InvalidInput):
         validate_rule(rule, start)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "when", "what"),
+    [
+        ("en", "remind me at 5 pm EST tomorrow to call", "Wed 11-25 23:00", "call"),
+        ("en", "remind me at 9:00 pst tomorrow to call mum", "Wed 11-25 18:00", "call mum"),
+        ("en", "remind me at 15:00 utc+2 tomorrow to dial Bob", "Wed 11-25 14:00", "dial Bob"),
+        ("en", "remind me tomorrow at 9 am London time to call Ken", "Wed 11-25 10:00", "call Ken"),
+        ("en", "remind me tomorrow at 9 am eastern time to call", "Wed 11-25 15:00", "call"),
+        ("en", "remind me on june 5 at 9 am JST to call", "Sat 06-05 02:00", "call"),
+        ("en", "remind me at 9 am berlin time tomorrow to call Ken", "Wed 11-25 09:00", "call Ken"),
+        ("en", "remind me friday at 9:00 in tokyo to call Ken", "?guess", "call Ken"),
+        ("en", "remind me friday at 9:00 in madrid to call Ken", "Fri 11-27 09:00", "call Ken"),
+        ("en", "remind me tomorrow at 9 am american time to call", "?several", "call"),
+        ("en", "remind me every day at 9 am EST to check the market", "?several", None),
+        (
+            "de",
+            "erinnere mich morgen um 9 Uhr deutscher Zeit an den Anruf",
+            "Wed 11-25 09:00",
+            None,
+        ),
+        ("de", "erinnere mich morgen um 9 Uhr Londoner Zeit an den Anruf", "?guess", "den Anruf"),
+        ("de", "erinnere mich morgen um 9 Uhr in Tokio an den Anruf", "?guess", "den Anruf"),
+        ("es", "recuérdame mañana a las 9 hora de Londres llamar a Ken", "Wed 11-25 10:00", None),
+        ("es", "recuérdame mañana a las 9 en Tokio llamar a Ken", "?guess", "llamar a Ken"),
+        ("fr", "rappelle-moi demain à 9h heure de New York d'appeler Ken", "Wed 11-25 15:00", None),
+        ("fr", "rappelle-moi demain à 9h à Tokyo d'appeler Ken", "?guess", "appeler Ken"),
+        ("zh", "北京时间明天上午9点提醒我打电话", "Wed 11-25 02:00", "打电话"),
+        ("zh", "提醒我明天早上九点纽约时间打电话", "Wed 11-25 15:00", "打电话"),
+    ],
+)
+def test_hour_of_another_zone_is_converted_or_asked_about(
+    language: str, text: str, when: str, what: str | None
+) -> None:
+    """Never set by the person's own clock; the zone is no part of what to remind of."""
+    found = read(language, text)
+    assert found[0] == when
+    assert what is None or found[1] == what
+    assert not any(word in found[1].casefold() for word in ("est ", "zeit", "hora", "heure"))
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "when", "what"),
+    [
+        ("en", "remind me tomorrow at 9 am to call the EST office", "09:00", "the EST office"),
+        ("en", "remind me tomorrow at 9 am to read about tokyo", "09:00", "about tokyo"),
+        ("fr", "rappelle-moi demain à 9h est-ce possible d'appeler Ken", "09:00", "appeler Ken"),
+        ("de", "erinnere mich morgen um 9 Uhr ist der Termin", "09:00", "der Termin"),
+        ("fr", "à quatre heures et quart cet après-midi rappelle-moi la pilule", "", "pilule"),
+        ("zh", "提醒我抽时间明天早上九点打电话", "09:00", "抽时间"),
+    ],
+)
+def test_word_that_names_no_zone_of_the_hour_is_none(
+    language: str, text: str, when: str, what: str
+) -> None:
+    """Elsewhere in the sentence, or another word that is written so."""
+    found = read(language, text)
+    assert found[0] == (f"Wed 11-25 {when}" if when else "Tue 11-24 16:15")
+    assert what in found[1]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "when", "what"),
+    [
+        ("en", "remind me 2moro 0700 flight", "07:00", "flight"),
+        ("en", "remind me at 0700 tomorrow to fly", "07:00", "fly"),
+        ("en", "remind me tomorrow 0700 hrs to fly", "07:00", "fly"),
+        ("en", "remind me tomorrow at 1530 to fly", "15:30", "fly"),
+        ("en", "remind me tomorrow 1530h to fly", "15:30", "fly"),
+        ("en", "remind me tomorrow to call 0800 1234", "09:00 D", "call 0800 1234"),
+        ("de", "erinnere mich morgen um 0700 Uhr an den Flug", "07:00", "den Flug"),
+        ("de", "erinnere mich morgen um 1530 Uhr an den Flug", "15:30", "den Flug"),
+        ("es", "recuérdame mañana a las 0700 tomar el vuelo", "07:00", "tomar el vuelo"),
+        ("es", "recuérdame mañana a las 1530 h tomar el vuelo", "15:30", "tomar el vuelo"),
+        ("fr", "rappelle-moi demain à 1530 h de prendre l'avion", "15:30", "prendre l'avion"),
+    ],
+)
+def test_hour_of_four_digits_is_read(language: str, text: str, when: str, what: str) -> None:
+    """By a word for an hour, or by its zero beside a day; a telephone number is none."""
+    assert read(language, text) == (f"Wed 11-25 {when}", what)
+
+
+def test_day_that_is_another_one_there_is_asked_about() -> None:
+    """Whose "tomorrow" it is, if it is tomorrow there already, nobody knows."""
+    late = parse_timestamp("2026-11-24T22:00", ZONE)[0]
+    text = "remind me tomorrow at 9 am JST to call Ken"
+    assert read("en", text, now=late) == ("?guess", "call Ken")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.sentence_words import remove_words
 from oldfriend.tasks.time_words import TimeBook, TimeWord
@@ -92,3 +93,15 @@ def is_sigh(text: str, asked: AskedTask, again: re.Pattern[str], *, is_question:
         return False
     is_weekday = asked.told.day is not None and "day" in asked.told.day.groups
     return is_question or (is_weekday and len(asked.told.words) == 1)
+
+
+def is_when(past: re.Match[str], asked: AskedTask) -> bool:
+    """Whether words for a day that is over tell when to remind, and not of which day a thing is."""
+    day = None if asked.told is None else asked.told.day
+    if day is not None:
+        return past.start() <= day.start and day.end <= past.end()
+    what = to_simplified(asked.what)
+    at = what.find(past[0])
+    if at < 0:
+        return asked.told is not None and any(past.end() == each.start for each in asked.told.words)
+    return at == 0 or at + len(past[0]) == len(what)

@@ -10,13 +10,14 @@ from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.language_pack import choose_language_with, get_traits, load_language_pack
 from oldfriend.search.tokenizer import stem_word, tokenize
 from oldfriend.tasks.asked_task import ACTIONS, ASKABLE, Action, AskedTask
-from oldfriend.tasks.left_over import is_sigh
+from oldfriend.tasks.left_over import is_sigh, is_when
 from oldfriend.tasks.request_features import Cue
 from oldfriend.tasks.request_tagger import tag_message
 from oldfriend.tasks.sentence_words import add_negation, join_words, remove_run, remove_words
 from oldfriend.tasks.tagged_requests import read_tagged
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS, TimeBook, find_start, load_time_book
 from oldfriend.tasks.told_time import Question, Told, collect
+from oldfriend.tasks.told_zones import read_with_zones
 
 EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»"
 PRONOUN: Final = re.compile(r"(?<=[\s-])\w+$")
@@ -252,6 +253,12 @@ class TaskPhrases:
     def read_reminders(self, text: str, *, is_order: bool = False) -> list[AskedTask]:
         """Return the reminders or the to-do that a text asks for, as the tagger reads them."""
         text = text[:MAX_REQUEST_CHARS]
+        return read_with_zones(
+            self.book, text, lambda said: self.read_here(said, is_order=is_order)
+        )
+
+    def read_here(self, text: str, *, is_order: bool) -> list[AskedTask]:
+        """Return the reminders or the to-do of a text in which no zone is named."""
         cues = self.list_cues(text)
         if cues and all(self.is_refused(text, each) or self.is_told(text, each) for each in cues):
             return []
@@ -499,18 +506,6 @@ def list_outer_spans(match: re.Match[str]) -> list[tuple[int, int]]:
         return [(start, end)] if end > start else []
     first, last = match.span("mid")
     return [(one, other) for one, other in ((start, first), (last, end)) if other > one]
-
-
-def is_when(past: re.Match[str], asked: AskedTask) -> bool:
-    """Whether words for a day that is over tell when to remind, and not of which day a thing is."""
-    day = None if asked.told is None else asked.told.day
-    if day is not None:
-        return past.start() <= day.start and day.end <= past.end()
-    what = to_simplified(asked.what)
-    at = what.find(past[0])
-    if at < 0:
-        return asked.told is not None and any(past.end() == each.start for each in asked.told.words)
-    return at == 0 or at + len(past[0]) == len(what)
 
 
 @cache

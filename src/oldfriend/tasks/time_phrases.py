@@ -29,6 +29,7 @@ from oldfriend.tasks.series_phrases import (
 )
 from oldfriend.tasks.time_words import PartOfDay, TimeBook, TimeWord
 from oldfriend.tasks.told_time import Ambiguous, Resolved, Told, encode_guess
+from oldfriend.tasks.told_zones import resolve_elsewhere
 
 LATEST_AFTERNOON: Final = 5
 """An hour up to this one, said without its half of the day, is one of the afternoon."""
@@ -56,12 +57,12 @@ class TimeResolver:
 
     def resolve(self, told: Told | None) -> Resolved | Ambiguous:
         """Return the time, or what must be asked."""
-        if told is None:
-            return Ambiguous(question="several")
-        if told.refused is not None:
-            return Ambiguous(question=told.refused)
+        if told is None or told.refused is not None:
+            return Ambiguous(question=(told and told.refused) or "several")
         if told.vague is not None or not told.words:
             return Ambiguous(question="when")
+        if told.zone is not None:
+            return resolve_elsewhere(self, TimeResolver(self.book, self.now, told.zone.name), told)
         try:
             found = self.resolve_parts(told)
         except (ValueError, OverflowError):
@@ -154,10 +155,9 @@ class TimeResolver:
         first = self.resolve_at(day, replace(told, clock=fix(hours[0]), clocks=(), part=None))
         if isinstance(first, Ambiguous):
             return first
-        count = len(hours)
         if len({each % 60 for each in hours}) == 1:
-            return replace(first, rrule=f"FREQ=DAILY;{name_hours(hours)};COUNT={count}")
-        return replace(first, rrule=f"FREQ=MINUTELY;INTERVAL={steps.pop()};COUNT={count}")
+            return replace(first, rrule=f"FREQ=DAILY;{name_hours(hours)};COUNT={len(hours)}")
+        return replace(first, rrule=f"FREQ=MINUTELY;INTERVAL={steps.pop()};COUNT={len(hours)}")
 
     def resolve_amount(self, amount: TimeWord) -> Resolved | Ambiguous:
         """Return the time some minutes or hours from now."""

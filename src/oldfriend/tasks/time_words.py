@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, Literal
 
 from oldfriend.domain.unicode_text import strip_accents
@@ -18,6 +18,8 @@ AFTER: Final[Mapping[str, Any]] = {"after": True}
 """Of an amount after something, "an hour after that"."""
 BARE: Final[Mapping[str, Any]] = {"bare": True}
 """Of an amount that no word leads, "20 minutes"."""
+FORMAL: Final[Mapping[str, Any]] = {"style": "formal"}
+"""Of an hour that is counted to 24."""
 MINUTES_A_DAY: Final = 24 * 60
 MAX_REQUEST_CHARS: Final = 600
 """Longer texts are told, not asked."""
@@ -118,6 +120,13 @@ class TimeBook:
         )
         self.significant = self._say(f"(?:{pack['significant']}|{{day}}|{{month}}|{{unit}}|\\d+)")
 
+    @cached_property
+    def _early(self) -> re.Pattern[str]:
+        """An hour of four digits that begins with zero."""
+        return self._say(
+            "(?:(?P<at>{at}){gap})?(?P<h>(?<![\\d.,:/+-])0\\d)(?P<m>[0-5][05])(?!{gap}[\\d.,:/-]\\d)"
+        )
+
     def _bound(self, said: str) -> str:
         """Return a source that begins with a word, where a language has spaces."""
         return f"(?<![^\\W_])(?:{said})" if self.is_spaced else f"(?:{said})"
@@ -156,6 +165,7 @@ class TimeBook:
         text = to_simplified(text[:MAX_REQUEST_CHARS])
         found = [*self._find_amounts(text), *self._find_offsets(text)]
         found += find_matches(self.patterns, text)
+        found += self._find_early(text, found)
         return choose_words([*found, *self._find_following(text, found)])
 
     def find_loosely(self, text: str) -> list[TimeWord]:
@@ -168,6 +178,7 @@ class TimeBook:
         ]
         found += self._find_bare_minutes(text)
         found += find_matches((*self._told, *self._loose), text)
+        found += self._find_early(text, found)
         found += self._find_following(text, found)
         chosen = choose_words(found)
         if any(each.kind == "every" for each in chosen):  # "from 8 to 20" is no choice then
@@ -267,6 +278,17 @@ class TimeBook:
                 yield TimeWord(
                     start=leads[start], end=each.end, kind="day", entry={"follows": each}
                 )
+
+    def _find_early(self, text: str, found: Sequence[TimeWord]) -> Iterator[TimeWord]:
+        """Yield hours of four digits that begin with zero, "0700": led by "at" or beside a day."""
+        days = [each for each in found if each.kind == "day"]
+        for match in self._early.finditer(text):
+            gaps = [text[each.end : match.start()] for each in days if each.end < match.start()]
+            gaps += [text[match.end() : each.start] for each in days if each.start > match.end()]
+            if match["at"] or any(not each.strip() for each in gaps):
+                start, end = match.span()
+                groups = {"h": match["h"], "m": match["m"]}
+                yield TimeWord(start=start, end=end, kind="clock", entry=FORMAL, groups=groups)
 
     def _list_amounts(self, text: str) -> Iterator[tuple[int, int, dict[Unit, float]]]:
         """Yield where amounts of time begin and end, and their units."""

@@ -40,6 +40,14 @@ class Ambiguous:
     options: tuple[str, ...] = ()  # what fills the question: hours, ISO days, or one guess
 
 
+@dataclass(frozen=True, slots=True)
+class ToldZone:
+    """The time zone that words name beside an hour."""
+
+    name: str
+    is_sure: bool  # else it may be where something is, or one of several zones
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """The parts of a time that words tell."""
@@ -58,6 +66,7 @@ class Told:
     refused: Question | None = None  # words name what no reminder can be set for
     event: "Told | None" = None  # when what a reminder is about is, which it is due before
     doubt: Question | None = None  # words may say it otherwise: one asks, though they tell a time
+    zone: ToldZone | None = None  # by whose clock the hour is, if not by the person's
 
     @property
     def words(self) -> tuple[TimeWord, ...]:
@@ -81,7 +90,7 @@ class Told:
         merged = replace(self, **{**changed, "vague": other.vague})
         merged = replace(merged, doubt=other.doubt, refused=other.refused)
         if other.clock or other.amount:
-            merged = replace(merged, event=None)
+            merged = replace(merged, event=None, zone=other.zone)
         if other.clock:
             merged = replace(merged, part=other.part, clocks=other.clocks)
         if other.day:
