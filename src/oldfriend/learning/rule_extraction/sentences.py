@@ -42,7 +42,7 @@ _MARK: Final = "\u200b"
 _NAME_QUOTED: Final = re.compile(
     r"(?P<before>\w{1,24})(?P<gap>\s?)[\"“„«「『]\s?(?P<name>[^\W\d_][\w'’-]{0,19})\s?[\"”“»」』]"
 )
-_CLAUSE_ENDS: Final = re.compile(r"[^\S\n]*(?:$|[\n.,;:!?…)–—。，；！？]|-\s)")
+_CLAUSE_ENDS: Final = re.compile(r"[^\S\n]{0,8}(?:$|[\n.,;:!?…)–—。，；！？]|-\s)")
 NAMING_CHARS: Final = 4
 """Letters by which a word is a form of one that names: "llamado" of "llama"."""
 _FENCE: Final = "```"
