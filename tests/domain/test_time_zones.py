@@ -49,12 +49,9 @@ def test_every_city_has_a_zone(city: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "zone"),
     [
-        ("Lissabon", "Europe/Lisbon"),
-        ("Londres", "Europe/London"),
         ("Madird", "Europe/Madrid"),
         ("Spain", "Europe/Madrid"),
         ("germany", "Europe/Berlin"),
-        ("Nueva York", "America/New_York"),
         ("USA", "America/New_York"),
         ("England", "Europe/London"),
         ("Deutschland", "Europe/Berlin"),
