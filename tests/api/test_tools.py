@@ -13,6 +13,12 @@ from oldfriend.queues.outbox import record_stranger_message
 from oldfriend.usage.tool_log import LoggedToolUse, ToolSource, log_tool_use
 from tests.api.conftest import Browse, Site, events, told, until_topic
 
+A_GOAL_AND_A_REMINDER = (
+    "I want to run 200 km by 31 December 2035",
+    "I ran 12.5 km today",
+    "Remind me to water the fig on 24 November 2035 at 10:00",
+)
+
 
 async def test_tools_and_audit_show_ones_own_uses_alone(site: Site, browse: Browse) -> None:
     """With their source, and what was not allowed (ACCEPTANCE K9, P5)."""
@@ -159,11 +165,7 @@ async def test_audit_tells_what_was_done_unasked_and_who_was_not_let_in(
 async def test_audit_names_the_goal_with_its_amount_and_the_reminder(browse: Browse) -> None:
     """As they are now; what is taken back has no amount any more."""
     owner = await browse()
-    for words in (
-        "I want to run 200 km by 31 December 2035",
-        "I ran 12.5 km today",
-        "Remind me to water the fig on 24 November 2035 at 10:00",
-    ):
+    for words in A_GOAL_AND_A_REMINDER:
         await told(owner, words)
     items = (await owner.get("/audit", params={"kind": "tool"})).json()["items"]
     (goal,) = (await owner.get("/goals")).json()["items"]
@@ -183,11 +185,7 @@ async def test_audit_names_the_goal_with_its_amount_and_the_reminder(browse: Bro
 async def test_audit_names_no_goal_or_reminder_that_is_forgotten(browse: Browse) -> None:
     """That something was done stays, without what it was done to."""
     owner = await browse()
-    for words in (
-        "I want to run 200 km by 31 December 2035",
-        "I ran 12.5 km today",
-        "Remind me to water the fig on 24 November 2035 at 10:00",
-    ):
+    for words in A_GOAL_AND_A_REMINDER:
         await told(owner, words)
     before = (await owner.get("/audit", params={"kind": "tool"})).json()["items"]
     ids = [each["id"] for each in (await owner.get("/chat/messages")).json()["items"]]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from oldfriend.tasks.request_doubts import lacks_part
 from oldfriend.tasks.request_sentences import read_requests
+from oldfriend.tasks.time_ambiguity import lacks_part
 from oldfriend.tasks.time_words import TimeWord
 from oldfriend.tasks.told_time import Told
 from tests.tasks.test_time_phrases import read

@@ -29,7 +29,7 @@ def keep_newest(components: Sequence["Component"]) -> list["Component"]:
 
 
 def list_edition_keys(component: "Component") -> list[tuple[str, ...]]:
-    """List by what an entry is known as an edition of another: its id with its title or its start.
+    """List the keys that editions of one entry share: its id with its title or its start.
 
     Different events of one id have neither in common. A day of a series has an id of its own.
     """

@@ -22,24 +22,20 @@ from oldfriend.memory.import_batches import (
 from oldfriend.memory.people import lock_person
 from oldfriend.tasks.calendar_editions import normalize_uid
 from oldfriend.tasks.calendar_files import OWN_UID_SUFFIX, CalendarEntry, find_begin
-from oldfriend.tasks.series_days import end_days, leave_out_again, leave_out_days, may_leave_out
+from oldfriend.tasks.series_exceptions import (
+    end_days,
+    leave_out_again,
+    leave_out_days,
+    may_leave_out,
+)
 from oldfriend.tasks.task import ACTIVE, Task
 from oldfriend.tasks.task_desk import DeskDecision, TaskDesk
 from oldfriend.tasks.task_edits import build_task, open_desk, store
-from oldfriend.tasks.task_store import dump_former, find_task, restore_former
+from oldfriend.tasks.task_store import TIME_FIELDS, dump_former, find_task, restore_former
 
 FORMAT: Final = "calendar"
 DEFAULT_FILE_NAME: Final = "calendar.ics"
-MOVED_FIELDS: Final = (
-    "text",
-    "time_words",
-    "due_at",
-    "starts_at",
-    "rrule",
-    "zone",
-    "is_date_only",
-    "duration_s",
-)
+MOVED_FIELDS: Final = ("text", "time_words", *TIME_FIELDS)
 """What an import changes of a task, and its undo sets back."""
 ENDED_FIELD: Final = "status"
 """What else it changes of a task that it ends."""

@@ -14,13 +14,6 @@ from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.left_over import has_left_over, is_apart, is_other
 from oldfriend.tasks.reminder_text import MIN_CLEAR, WHAT, find_what
-from oldfriend.tasks.request_doubts import (
-    has_choice,
-    has_unread_hour,
-    is_stray_day,
-    is_unread,
-    lacks_part,
-)
 from oldfriend.tasks.request_features import TaggedToken
 from oldfriend.tasks.request_tagger import (
     ASK,
@@ -34,6 +27,13 @@ from oldfriend.tasks.request_tagger import (
     TaggedMessage,
     find_limit,
     is_open,
+)
+from oldfriend.tasks.time_ambiguity import (
+    has_choice,
+    has_unread_hour,
+    is_stray_day,
+    is_unread,
+    lacks_part,
 )
 from oldfriend.tasks.time_words import TimeBook, TimeWord
 from oldfriend.tasks.told_time import Question, Told

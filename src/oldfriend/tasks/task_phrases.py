@@ -17,7 +17,7 @@ from oldfriend.tasks.sentence_words import add_negation, join_words, remove_run,
 from oldfriend.tasks.tagged_requests import read_tagged
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS, TimeBook, find_start, load_time_book
 from oldfriend.tasks.told_time import Question, Told, collect
-from oldfriend.tasks.told_zones import read_with_zones
+from oldfriend.tasks.zone_words import read_with_zones
 
 EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»"
 PRONOUN: Final = re.compile(r"(?<=[\s-])\w+$")

@@ -24,6 +24,8 @@ TASK_COLUMNS: Final = """id, person, chat, message, message_seq, text, time_word
     changed_at, delivered_at, project"""
 READ_COLUMNS: Final = f"""{TASK_COLUMNS},
     (SELECT p.name FROM project p WHERE p.id = task.project AND p.person = task.person)"""
+TIME_FIELDS: Final = ("due_at", "starts_at", "rrule", "zone", "is_date_only", "duration_s")
+"""What tells when a task is due, how it repeats and how long it lasts."""
 NEAR: Final = 30 * MINUTE
 """Two reminders of nearly the same words within this time are one."""
 MIN_SHARED_WORDS: Final = 3

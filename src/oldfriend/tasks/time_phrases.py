@@ -29,7 +29,7 @@ from oldfriend.tasks.series_phrases import (
 )
 from oldfriend.tasks.time_words import PartOfDay, TimeBook, TimeWord
 from oldfriend.tasks.told_time import Ambiguous, Resolved, Told, encode_guess
-from oldfriend.tasks.told_zones import resolve_elsewhere
+from oldfriend.tasks.zone_words import resolve_elsewhere
 
 LATEST_AFTERNOON: Final = 5
 """An hour up to this one, said without its half of the day, is one of the afternoon."""

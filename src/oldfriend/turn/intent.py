@@ -29,12 +29,12 @@ from oldfriend.prompts.locale_phrases import (
 )
 from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.tokenizer import is_unspaced
-from oldfriend.turn.asking_statements import is_rather_telling, is_riddle
 from oldfriend.turn.injection_detection import (
     InjectionFindings,
     detect_injection,
     strip_hidden_characters,
 )
+from oldfriend.turn.statement_detection import is_rather_telling, is_riddle
 
 RULES_VERSION = "rules/1"
 """The author that receipts and notes name for a decision by rules."""

@@ -40,7 +40,6 @@ from oldfriend.search.message_scope import list_within_scope
 from oldfriend.search.question_patterns import has_any_word
 from oldfriend.search.score import give_score
 from oldfriend.search.time_query import parse_query_spans
-from oldfriend.turn.asking_statements import NAME_WITHIN
 from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans
 from oldfriend.turn.attribution.spans import find_sentences
 from oldfriend.turn.intent import (
@@ -63,6 +62,7 @@ from oldfriend.turn.recalled import (
     get_item_id,
 )
 from oldfriend.turn.retrieval import build_question
+from oldfriend.turn.statement_detection import NAME_WITHIN
 from oldfriend.turn.turn_outcome import Utterance
 
 NUMBER: Final = re.compile(r"\d{1,18}")

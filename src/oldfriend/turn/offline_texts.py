@@ -21,7 +21,6 @@ from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases
 from oldfriend.search.shared_topics import GLOSSED
 from oldfriend.search.tokenizer import tokenize
-from oldfriend.turn.asking_statements import NAME_WITHIN
 from oldfriend.turn.attribution.cues import load_cues, load_cues_for
 from oldfriend.turn.belief_texts import (
     format_belief_sentence,
@@ -53,6 +52,7 @@ from oldfriend.turn.recalled import (
 )
 from oldfriend.turn.receipt_items import build_listed_item, build_recalled_item
 from oldfriend.turn.reply_context import ReplyContext
+from oldfriend.turn.statement_detection import NAME_WITHIN
 from oldfriend.turn.turn_outcome import Utterance
 
 TextWithItems = tuple[str, Sequence[ReceiptItem]]

@@ -13,20 +13,16 @@ from oldfriend.memory.receipts import MOVED_KEY, SET_KEY
 from oldfriend.projects.project_store import find_open_project
 from oldfriend.tasks.reminder_jobs import schedule_reminder
 from oldfriend.tasks.task import Task
-from oldfriend.tasks.task_store import dump_former, find_task, restore_former, save_task
+from oldfriend.tasks.task_store import (
+    TIME_FIELDS,
+    dump_former,
+    find_task,
+    restore_former,
+    save_task,
+)
 from oldfriend.turn.store_change import ChangeScope, StoreChange
 
-TIMES: Final = (
-    "status",
-    "kind",
-    "is_asked",
-    "due_at",
-    "starts_at",
-    "rrule",
-    "zone",
-    "is_date_only",
-    "duration_s",
-)
+TIMES: Final = ("status", "kind", "is_asked", *TIME_FIELDS)
 """What a receipt keeps of where a task stood: no words, which would outlive forgetting."""
 
 

@@ -43,6 +43,7 @@ from oldfriend.learning.rule_extraction.entity_mentions import (
     samenesses_in,
     speakers_in,
 )
+from oldfriend.learning.rule_extraction.lowercase_names import with_capitals
 from oldfriend.learning.rule_extraction.promises import (
     Read,
     arrivals,
@@ -64,7 +65,6 @@ from oldfriend.learning.rule_extraction.roles import (
 )
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
-from oldfriend.learning.rule_extraction.small_letters import with_capitals
 from oldfriend.turn.injection_detection import detect_injection
 
 RULES_AUTHOR: Final = "rules/6"

@@ -1,4 +1,4 @@
-"""Days of a calendar's series that it tells alone: left out of the series, kept so, and ended."""
+"""Series exceptions: days that a calendar cancels, moves or leaves out of a series."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Small letters: names of people and places in a sentence that is written without capitals.
+"""Lowercase names: people and places in a sentence that is written without capitals.
 
 "im lena, moved from hamburg to leeds". A word gets its capital only where a rule then reads a name
 or a place in it, and it is no common word of the language.

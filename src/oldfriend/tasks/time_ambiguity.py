@@ -1,4 +1,4 @@
-"""Request doubts: what in the words of a reminder's time one must rather ask about."""
+"""Time ambiguity: what in the words for a reminder's time must be asked about."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Asking statements: tells of messages with a sign of a question that they rather tell something.
+"""Statement detection: which messages that look like questions rather tell something.
 
 Riddles, and long talk of which one part begins like a question.
 """

@@ -1,4 +1,4 @@
-"""Told zones: the time zone that words name beside an hour, and that hour in the person's own."""
+"""Zone words: the time zone that is named beside an hour, and that hour in the person's own."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -129,7 +129,7 @@ class ZoneBook:
         return None
 
 
-class Resolver(DayResolver, Protocol):
+class TimeResolver(DayResolver, Protocol):
     """What resolves times by the clock of one zone."""
 
     def resolve(self, told: Told | None) -> Resolved | Ambiguous:
@@ -179,7 +179,7 @@ def place_zone(asked: AskedTask, places: Sequence[tuple[int, ToldZone]]) -> Aske
     return replace(asked, told=replace(told, zone=beside[0]))
 
 
-def resolve_elsewhere(own: Resolver, there: Resolver, told: Told) -> Resolved | Ambiguous:
+def resolve_elsewhere(own: TimeResolver, there: TimeResolver, told: Told) -> Resolved | Ambiguous:
     """Return the time that is told by another zone's clock, or what must be asked.
 
     A series, and an hour of an open half of the day, are asked for anew; a zone in doubt, and a
